@@ -1,0 +1,134 @@
+"""A text with its bytes, and places in it.
+
+Offsets inside cutile-lint are **byte offsets** into :attr:`Source.data` (tree-sitter and ``ast`` count bytes).
+Rows and columns, for people, count from 1 and in code points; they are made at the edges only.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Half-open byte range ``[start, end)`` of one source."""
+
+    start: int
+    end: int
+
+    def covers(self, other: Span) -> bool:
+        return self.start <= other.start and other.end <= self.end
+
+
+class Source:
+    """One file's content: ``path`` (absolute), ``data`` (bytes as on disk, BOM and CRLF included).
+
+    Raises :class:`UnicodeDecodeError` on construction when the bytes are not UTF-8.
+    """
+
+    def __init__(self, path: Path, data: bytes) -> None:
+        self.path = path
+        self.data = data
+        self.text = data.decode("utf-8")
+
+    def __repr__(self) -> str:
+        return f"Source({str(self.path)!r})"
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Byte offset of each line's first byte; lines end at LF, CRLF or a lone CR, as in Python."""
+        starts = [0]
+        data = self.data
+        if b"\r" not in data:
+            position = data.find(b"\n")
+            while position != -1:
+                starts.append(position + 1)
+                position = data.find(b"\n", position + 1)
+            return starts
+        for index, byte in enumerate(data):
+            if byte == 10 or (byte == 13 and data[index + 1 : index + 2] != b"\n"):
+                starts.append(index + 1)
+        return starts
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """(row, column) of a byte offset, both from 1, the column in code points (a BOM counts as none)."""
+        row = bisect_right(self.line_starts, offset)
+        start = self.line_starts[row - 1]
+        if row == 1 and self.data.startswith(BOM):
+            start = min(len(BOM), offset)
+        return row, len(self.data[start:offset].decode("utf-8", "replace")) + 1
+
+    def offset(self, row: int, column: int) -> int:
+        """Byte offset of a (row, column) as :meth:`position` gives them; clamped to the text."""
+        if row > len(self.line_starts):
+            return len(self.data)
+        start = self.line_starts[row - 1]
+        if row == 1 and self.data.startswith(BOM):
+            start = len(BOM)
+        return min(start + len(self.line(row)[: column - 1].encode()), len(self.data))
+
+    def line(self, row: int) -> str:
+        """Text of a row (from 1) without its line ending (and without a BOM)."""
+        start = self.line_starts[row - 1]
+        end = self.line_starts[row] if row < len(self.line_starts) else len(self.data)
+        return self.data[start:end].decode("utf-8", "replace").rstrip("\r\n").lstrip("\ufeff")
+
+    def slice(self, span: Span) -> str:
+        return self.data[span.start : span.end].decode("utf-8", "replace")
+
+    @property
+    def newline(self) -> str:
+        """The file's line ending: that of its first line."""
+        first = self.data.find(b"\n")
+        if first == -1:
+            return "\r" if b"\r" in self.data else "\n"
+        return "\r\n" if self.data[first - 1 : first] == b"\r" else "\n"
+
+    @property
+    def is_python(self) -> bool:
+        return self.path.suffix in (".py", ".pyi")
+
+    @property
+    def is_rust(self) -> bool:
+        return self.path.suffix == ".rs"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A span of one source: what a finding or a related location points at."""
+
+    source: Source
+    span: Span
+
+    @property
+    def path(self) -> Path:
+        return self.source.path
+
+    @property
+    def start(self) -> tuple[int, int]:
+        """(row, column) of the first character."""
+        return self.source.position(self.span.start)
+
+    @property
+    def end(self) -> tuple[int, int]:
+        """(row, column) behind the last character."""
+        return self.source.position(self.span.end)
+
+    @property
+    def text(self) -> str:
+        return self.source.slice(self.span)
+
+    def __str__(self) -> str:
+        row, column = self.start
+        return f"{self.path}:{row}:{column}"
+
+    def __hash__(self) -> int:
+        return hash((self.source.path, self.span))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and self.source.path == other.source.path and self.span == other.span

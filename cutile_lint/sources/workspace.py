@@ -1,0 +1,203 @@
+"""The files of one run as everything else sees them: read once, editor buffers first, failures on record.
+
+What was read, looked for in vain and listed is kept (:attr:`Workspace.reads`, :attr:`Workspace.misses`,
+:attr:`Workspace.listings`): a result depends on exactly these.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cutile_lint.sources.source import Source
+
+MEGABYTE = 1 << 20
+#: Largest file handed to a parser, by suffix; evidence files (IR, reports) are longer by nature.
+SIZE_LIMITS = {".py": 2 * MEGABYTE, ".pyi": 2 * MEGABYTE, ".rs": 2 * MEGABYTE, ".mlir": 16 * MEGABYTE, ".json": 16 * MEGABYTE}
+DEFAULT_SIZE_LIMIT = 4 * MEGABYTE
+
+_MISSING = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a file that exists has no source. ``kind``: ``unreadable``, ``not-utf8``, ``nul-bytes`` or ``too-large``."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What tells one state of a file from the next without reading it (nanoseconds, bytes, inode)."""
+
+    mtime: int
+    size: int
+    inode: int
+
+
+def absolute(path: Path | str) -> Path:
+    """``path`` absolute and without ``.`` and ``..``; symbolic links stay as they were spelled."""
+    return Path(os.path.abspath(path))
+
+
+class Workspace:
+    """Files by absolute path. ``overlays`` (path -> bytes) win over the disk, also for files that are not there.
+
+    All paths that go in may be relative; all that come out are absolute and normalised (:func:`absolute`).
+    """
+
+    def __init__(self, overlays: Mapping[Path, bytes] | None = None) -> None:
+        self.overlays: dict[Path, bytes] = {absolute(path): data for path, data in (overlays or {}).items()}
+        #: files read, with their stamp when they were opened; None for an overlay
+        self.reads: dict[Path, Stamp | None] = {}
+        #: paths looked for that were not there
+        self.misses: set[Path] = set()
+        #: directories listed, with the names found; an empty tuple for one that cannot be listed
+        self.listings: dict[Path, tuple[str, ...]] = {}
+        #: files that are there but give no source
+        self.problems: dict[Path, Problem] = {}
+        self._sources: dict[Path, Source | None] = {}
+        self._exists: dict[Path, bool] = {}
+        self._entries: dict[Path, list[Path]] = {}
+        self._overlay_children: dict[Path, set[str]] = {}
+        for path in self.overlays:
+            child = path
+            for parent in path.parents:
+                self._overlay_children.setdefault(parent, set()).add(child.name)
+                child = parent
+
+    def source(self, path: Path) -> Source | None:
+        """The file's text; None when there is no such file, or when :attr:`problems` says why it cannot be used."""
+        if path in self._sources:
+            return self._sources[path]
+        normal = absolute(path)
+        if normal not in self._sources:
+            self._sources[normal] = self._load(normal)
+        if normal != path:
+            self._sources[path] = self._sources[normal]
+        return self._sources[normal]
+
+    def exists(self, path: Path) -> bool:
+        """Whether a file or directory is there (a dangling link is not)."""
+        path = absolute(path)
+        found = self._exists.get(path)
+        if found is None:
+            found = path in self.overlays or path in self._overlay_children or os.path.exists(path)
+            self._exists[path] = found
+            if not found:
+                self.misses.add(path)
+        return found
+
+    def entries(self, directory: Path) -> list[Path]:
+        """What a directory holds, sorted by name; empty when there is none or it cannot be read.
+
+        A link that leads back to a directory on the way to it is left out, so that walking down always ends.
+        """
+        directory = absolute(directory)
+        found = self._entries.get(directory)
+        if found is None:
+            found = self._entries[directory] = self._list(directory)
+            self.listings[directory] = tuple(path.name for path in found)
+        return found
+
+    def _list(self, directory: Path) -> list[Path]:
+        names: set[str] = set()
+        try:
+            with os.scandir(directory) as listing:
+                for entry in listing:
+                    if not (entry.is_symlink() and leads_back(entry.path)):
+                        names.add(entry.name)
+        except OSError:
+            self.misses.add(directory)
+        names |= self._overlay_children.get(directory, set())
+        return [directory / name for name in sorted(names)]
+
+    def _load(self, path: Path) -> Source | None:
+        data = self.overlays.get(path)
+        if data is None:
+            data = self._read(path)
+            if data is None:
+                return None
+        else:
+            self.reads[path] = None
+            limit = size_limit(path)
+            if len(data) > limit:
+                return self._refuse(path, "too-large", _too_large(len(data), limit))
+        if b"\0" in data:
+            return self._refuse(path, "nul-bytes", "the file holds NUL bytes; it is not text")
+        try:
+            return Source(path, data)
+        except UnicodeDecodeError as error:
+            row = data.count(b"\n", 0, error.start) + 1
+            return self._refuse(path, "not-utf8", f"the file is not UTF-8: byte 0x{data[error.start]:02x} in row {row}")
+
+    def _read(self, path: Path) -> bytes | None:
+        """The bytes on disk; None, with the reason on record, when there are none to be had."""
+        try:
+            state = os.stat(path)  # before opening: a pipe would block there
+            if not stat.S_ISREG(state.st_mode):
+                if not stat.S_ISDIR(state.st_mode):
+                    self._refuse(path, "unreadable", "not a regular file")
+                else:
+                    self.misses.add(path)
+                return None
+            limit = size_limit(path)
+            with open(path, "rb") as file:
+                state = os.fstat(file.fileno())
+                data = file.read(limit + 1) if state.st_size <= limit else b""
+        except (OSError, ValueError) as error:
+            if isinstance(error, ValueError) or error.errno in _MISSING:
+                self.misses.add(path)
+            else:
+                self._refuse(path, "unreadable", f"the file cannot be read: {error.strerror or error}")
+            return None
+        self.reads[path] = Stamp(state.st_mtime_ns, state.st_size, state.st_ino)
+        size = max(state.st_size, len(data))
+        if size > limit:
+            self._refuse(path, "too-large", _too_large(size, limit))
+            return None
+        return data
+
+    def _refuse(self, path: Path, kind: str, message: str) -> None:
+        self.problems[path] = Problem(kind, message)
+        self.reads.setdefault(path, None)
+
+
+def size_limit(path: Path) -> int:
+    """Bytes up to which a file is read."""
+    return SIZE_LIMITS.get(path.suffix, DEFAULT_SIZE_LIMIT)
+
+
+def leads_back(link: str) -> bool:
+    """Whether a link to a directory leads to a directory that lies on the link's own way, or is a loop of links."""
+    if not os.path.isdir(link):
+        return not os.path.exists(link) and _is_loop(link)
+    target = os.path.realpath(link)
+    parent = os.path.dirname(link)
+    real_parent = os.path.realpath(parent)
+    if target == real_parent or real_parent.startswith(target.rstrip(os.sep) + os.sep):
+        return True
+    while True:
+        if os.path.realpath(parent) == target:
+            return True
+        above = os.path.dirname(parent)
+        if above == parent:
+            return False
+        parent = above
+
+
+def _is_loop(link: str) -> bool:
+    try:
+        os.stat(link)
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
+
+
+def _too_large(size: int, limit: int) -> str:
+    return f"the file has {size / MEGABYTE:.1f} MB; cutile-lint reads up to {limit / MEGABYTE:.0f} MB"
