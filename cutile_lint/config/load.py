@@ -1,0 +1,142 @@
+"""Finding and reading configuration: the nearest file that speaks of cutile-lint, no merging but by ``extend``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cutile_lint.config.keys import read_table
+from cutile_lint.config.settings import Settings
+from cutile_lint.errors import UserError
+from cutile_lint.sources.workspace import Workspace, absolute
+
+OWN_NAME = "cutile-lint.toml"
+PROJECT_NAME = "pyproject.toml"
+Overrides = Callable[[Settings], Settings]
+
+
+class Configurations:
+    """Settings by file. ``config`` (``--config``) replaces the search; ``overrides`` lays the command line over the result.
+
+    Files are read through ``workspace``, so what was looked for is on its record. Every method may raise UserError.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace | None = None,
+        config: Path | None = None,
+        overrides: Overrides = lambda settings: settings,
+        trust_rules: bool = False,
+    ) -> None:
+        self.workspace = workspace or Workspace()
+        self._overrides = overrides
+        self._trust_rules = trust_rules
+        self._by_folder: dict[Path, Settings] = {}
+        self._by_file: dict[Path, Settings] = {}
+        self._given: Settings | None = None
+        self._default: Settings | None = None
+        if config is not None:
+            given = load_file(absolute(config), self.workspace)
+            if given is None:
+                raise UserError(f"{config}: no {'table `[tool.cutile-lint]`' if self.workspace.exists(config) else 'such file'}")
+            self._given = overrides(given)
+
+    def for_file(self, path: Path) -> Settings:
+        """Settings of a file, or of a folder's files when ``path`` is a file in it that need not exist."""
+        return self.for_folder(absolute(path).parent)
+
+    def for_folder(self, folder: Path) -> Settings:
+        """Settings that hold in an absolute folder."""
+        if self._given is not None:
+            return self._given
+        found = self._by_folder.get(folder)
+        if found is None:
+            found = self._by_folder[folder] = self._search(folder)
+        return found
+
+    def _search(self, folder: Path) -> Settings:
+        for name in (OWN_NAME, PROJECT_NAME):
+            settings = self._read(folder / name)
+            if settings is not None:
+                return settings
+        if folder.parent != folder:
+            return self.for_folder(folder.parent)
+        if self._default is None:
+            self._default = self._overrides(Settings())
+        return self._default
+
+    def _read(self, file: Path) -> Settings | None:
+        settings = self._by_file.get(file)
+        if settings is None:
+            settings = load_file(file, self.workspace)
+            if settings is None:
+                return None
+            if not self._trust_rules:
+                settings = replace(settings, rule_paths=(), untrusted_rule_paths=settings.rule_paths)
+            settings = self._by_file[file] = self._overrides(settings)
+        return settings
+
+
+def load_file(file: Path, workspace: Workspace) -> Settings | None:
+    """The settings of one file; None when it is not there or is a ``pyproject.toml`` without our table. Raises UserError."""
+    table = _table(file, workspace)
+    if table is None:
+        return None
+    seen = [file]
+    while "extend" in table:
+        extended = table.pop("extend")
+        if not isinstance(extended, str):
+            raise UserError(f"{seen[-1]}: key `extend` takes the path of another configuration file")
+        base_file = absolute(seen[-1].parent / extended)
+        if base_file in seen:
+            raise UserError(f"{seen[-1]}: key `extend` goes in a circle through `{base_file}`")
+        base = _table(base_file, workspace)
+        if base is None:
+            raise UserError(f"{seen[-1]}: key `extend` names `{extended}`, which is not there or has no table `[tool.cutile-lint]`")
+        seen.append(base_file)
+        fields = read_table({key: value for key, value in base.items() if key != "extend"}, base_file)
+        table = {**{key: _Read(fields[key.replace("-", "_")]) for key in base if key != "extend"}, **table}
+        if "extend" in base:
+            table["extend"] = base["extend"]
+    ready = {key.replace("-", "_"): value.value for key, value in table.items() if isinstance(value, _Read)}
+    fields = read_table({key: value for key, value in table.items() if not isinstance(value, _Read)}, file)
+    return Settings(root=file.parent, file=file, **ready, **fields)
+
+
+class _Read:
+    """A value that an extended file gave: already read, with its paths relative to that file."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _table(file: Path, workspace: Workspace) -> dict[str, Any] | None:
+    source = workspace.source(file)
+    if source is None:
+        problem = workspace.problems.get(file)
+        if problem is not None:
+            raise UserError(f"{file}: {problem.message}")
+        return None
+    own = file.name != PROJECT_NAME
+    if not own and "cutile-lint" not in source.text:
+        return None  # reading TOML costs more than the rest of the start
+    try:
+        import tomllib
+    except ModuleNotFoundError:
+        import tomli as tomllib  # pyright: ignore[reportMissingImports]
+    try:
+        document = tomllib.loads(source.text.removeprefix("\ufeff"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UserError(f"{file}: not valid TOML: {str(error) or type(error).__name__}") from None
+    if own:
+        table = document.get("tool", {}).get("cutile-lint", document) if isinstance(document.get("tool"), dict) else document
+    else:
+        tool = document.get("tool", {})
+        table = tool.get("cutile-lint") if isinstance(tool, dict) else None
+        if table is None:
+            return None
+    if not isinstance(table, dict):
+        raise UserError(f"{file}: `tool.cutile-lint` is no table")
+    return dict(table)

@@ -1,0 +1,129 @@
+"""From the paths of the command line to the files that are checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cutile_lint.sources.ignore import Patterns
+
+SUFFIXES = (".py", ".rs", ".mlir")
+NAMES = frozenset({"analysis.json", "Cargo.toml"})
+#: folders that are never walked into, unless configuration says ``exclude``; hidden ones (``.git``, ``.venv``, …) neither
+SKIPPED_FOLDERS = frozenset({"target", "venv", "node_modules", "__pycache__", "site-packages"})
+
+#: (absolute path, is it a folder) -> whether configuration excludes it
+Excluded = Callable[[str, bool], bool]
+
+
+@dataclass(slots=True)
+class Discovery:
+    """``files``: absolute, sorted, each once; ``missing``: paths that are not there; ``excluded``: files passed by name that are."""
+
+    files: list[Path] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    excluded: list[Path] = field(default_factory=list)
+
+
+def is_candidate(name: str) -> bool:
+    """Whether a file of this name can be part of an op."""
+    return name.endswith(SUFFIXES) or name in NAMES
+
+
+def discover(paths: Iterable[Path | str], excluded: Excluded = lambda path, is_dir: False, skip: frozenset[str] = SKIPPED_FOLDERS) -> Discovery:
+    """Files to check under ``paths`` (files or folders; none: the current folder).
+
+    A file passed by name is taken unless ``excluded``; ``.gitignore`` and ``skip`` hold for what is found in folders.
+    Links to folders are not followed, so that a walk ends and stays in its tree.
+    """
+    found: dict[str, None] = {}
+    result = Discovery()
+    for path in paths or (".",):
+        start = os.path.abspath(path)
+        if os.path.isdir(start):
+            if not excluded(start, True):
+                _walk(start, _ignore_files_above(start), excluded, skip, found)
+        elif not os.path.exists(start):
+            result.missing.append(str(path))
+        elif excluded(start, False):
+            result.excluded.append(Path(start))
+        elif is_candidate(os.path.basename(start)):
+            found[start] = None
+    result.files = [Path(path) for path in sorted(found)]
+    return result
+
+
+def _walk(folder: str, ignores: list[tuple[int, Patterns]], excluded: Excluded, skip: frozenset[str], found: dict[str, None]) -> None:
+    try:
+        with os.scandir(folder) as listing:
+            entries = list(listing)
+    except OSError:
+        return
+    if any(entry.name == ".gitignore" for entry in entries):
+        ignores = ignores + _ignore_file(folder, ".gitignore")
+    for entry in entries:
+        name = entry.name
+        if name[0] == ".":
+            continue
+        try:
+            is_dir = entry.is_dir(follow_symlinks=False)
+            if not (is_dir or (is_candidate(name) and entry.is_file())):
+                continue
+        except OSError:
+            continue
+        if is_dir and name in skip:
+            continue
+        path = entry.path
+        if (ignores and _ignored(path, is_dir, ignores)) or excluded(path, is_dir):
+            continue
+        if is_dir:
+            _walk(path, ignores, excluded, skip, found)
+        else:
+            found[path] = None
+
+
+def _ignored(path: str, is_dir: bool, ignores: list[tuple[int, Patterns]]) -> bool:
+    """The nearest ignore file that speaks of the path decides."""
+    for base, patterns in reversed(ignores):
+        relative = path[base:]
+        verdict = patterns.match(relative.replace(os.sep, "/") if os.sep != "/" else relative, is_dir)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def _ignore_files_above(folder: str) -> list[tuple[int, Patterns]]:
+    """Ignore files between the repository's root and ``folder``, outermost first; none outside a repository."""
+    above = []
+    current = folder
+    while True:
+        if os.path.exists(os.path.join(current, ".git")):
+            break
+        parent = os.path.dirname(current)
+        if parent == current:
+            return []
+        above.append(parent)
+        current = parent
+    ignores = _ignore_file(current, os.path.join(".git", "info", "exclude"))
+    for parent in reversed(above):
+        ignores += _ignore_file(parent, ".gitignore")
+    return ignores
+
+
+def _ignore_file(folder: str, name: str) -> list[tuple[int, Patterns]]:
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            patterns = Patterns(file.read(1 << 20).split("\n"))
+    except OSError:
+        return []
+    return [(len(folder.rstrip(os.sep)) + 1, patterns)] if patterns else []
+
+
+def repository_root(folder: Path) -> Path | None:
+    """The nearest folder at or above ``folder`` that holds a ``.git``."""
+    for parent in (folder, *folder.parents):
+        if os.path.exists(parent / ".git"):
+            return parent
+    return None

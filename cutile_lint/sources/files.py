@@ -1,0 +1,71 @@
+"""Writing a file so that it is the old text or the new one, whole, whatever happens in between."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+
+class ChangedMeanwhile(OSError):
+    """The file on disk is no longer what was read: somebody else wrote it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"`{path}` changed on disk while it was being fixed; left alone")
+
+
+def write_atomically(path: Path, data: bytes, expected: bytes | None = None) -> None:
+    """Replace the file's content by ``data``; a link's target is written, the link stays; the mode is kept.
+
+    With ``expected``, raises :class:`ChangedMeanwhile` when the content on disk is not that. Raises OSError otherwise.
+    """
+    target = os.path.realpath(path)
+    state = os.stat(target)
+    if expected is not None:
+        with open(target, "rb") as file:
+            if file.read() != expected:
+                raise ChangedMeanwhile(path)
+    if not os.access(target, os.W_OK):
+        raise PermissionError(13, "the file is read-only", str(path))
+    folder, name = os.path.split(target)
+    handle, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".cutile-lint", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        _keep_owner_and_mode(temporary, state)
+        os.replace(temporary, target)
+    except BaseException:
+        try:
+            os.unlink(temporary)
+        except OSError:
+            pass
+        raise
+    _sync_folder(folder)
+
+
+def _keep_owner_and_mode(path: str, state: os.stat_result) -> None:
+    if hasattr(os, "chown"):
+        own = os.stat(path)
+        if (own.st_uid, own.st_gid) != (state.st_uid, state.st_gid):
+            try:
+                os.chown(path, state.st_uid, state.st_gid)
+            except OSError:
+                pass  # not ours to give away: the mode still holds
+    os.chmod(path, stat.S_IMODE(state.st_mode))
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the rename itself durable where folders can be synced."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
