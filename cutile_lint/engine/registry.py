@@ -1,0 +1,183 @@
+"""The rules there are: metadata, lazily imported checks, and selection by code, prefix or name."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from cutile_lint.engine.rule_index import load_index
+from cutile_lint.errors import UserError
+from cutile_lint.findings import Finding, Level
+
+if TYPE_CHECKING:
+    from cutile_lint.unit import KernelUnit
+
+Check = Callable[["KernelUnit"], Iterable[Finding]]
+
+_BUILTIN = "cutile_lint._rules"
+_PREFIX = re.compile(r"[A-Z]+[0-9]*")
+
+
+class SelectorError(UserError):
+    """A selector that names no rule: a usage error."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInfo:
+    """A rule's metadata. ``fix``: safe, unsafe or manual; ``layer``: where its primary place is; ``needs``: evidence it depends on."""
+
+    code: str
+    name: str
+    level: Level
+    fix: str
+    layer: str
+    needs: tuple[str, ...]
+    summary: str
+    #: ``group.name`` below ``root``
+    module: str
+    #: whether that module exists (a rule may be YAML only)
+    coded: bool
+    #: the folder that the rule was found in
+    root: Path = field(compare=False)
+    #: the package that the rule is imported from; empty: from files below ``root``
+    package: str = field(default=_BUILTIN, compare=False)
+
+    @property
+    def builtin(self) -> bool:
+        return self.package == _BUILTIN
+
+    @property
+    def yaml_path(self) -> Path:
+        """The rule's YAML file, beside its module."""
+        return self.root.joinpath(*self.module.split(".")).with_suffix(".yaml")
+
+    def load(self) -> Check:
+        """The rule's ``check`` function. Whatever its module raises on import passes through."""
+        module = importlib.import_module(f"{self.package}.{self.module}") if self.package else _import_file(self)
+        return module.check
+
+
+def _import_file(info: RuleInfo) -> ModuleType:
+    """Import a rule from a folder that is no package, under a name of its own."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    name = f"cutile_lint_rules_{abs(hash(str(info.root))):x}.{info.module}".replace(".", "_")
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = spec_from_file_location(name, info.yaml_path.with_suffix(".py"))
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no module for the rule `{info.code}` in {info.root}")
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _infos(rows: Iterable[Sequence[Any]], root: Path, package: str) -> list[RuleInfo]:
+    return [
+        RuleInfo(code, name, Level(level), fix, layer, tuple(needs), summary, module, coded, root, package)
+        for code, name, level, fix, layer, needs, summary, module, coded in rows
+    ]
+
+
+@lru_cache(maxsize=1)
+def builtin_rules() -> tuple[RuleInfo, ...]:
+    """The rules that cutile-lint ships, sorted by code."""
+    package = importlib.import_module(_BUILTIN)
+    root = Path(next(iter(package.__path__)))
+    cached = Path(__file__).resolve().parents[1] / "_rules_index.json"
+    return tuple(_infos(load_index(root, cached), root, _BUILTIN))
+
+
+def folder_rules(root: Path) -> tuple[RuleInfo, ...]:
+    """The rules in a folder of the user's own (``rule-paths``): ``<group>/<name>.yaml`` beside ``<group>/<name>.py``."""
+    return tuple(_infos(load_index(root, None), root, ""))
+
+
+class Registry:
+    """A set of rules to select from."""
+
+    def __init__(self, rules: Iterable[RuleInfo]) -> None:
+        self.rules: tuple[RuleInfo, ...] = tuple(sorted(rules, key=lambda info: info.code))
+        self._by_key = {key: info for info in self.rules for key in (info.code, info.name)}
+        if len(self._by_key) != 2 * len(self.rules):
+            keys = [key for info in self.rules for key in (info.code, info.name)]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise SelectorError(f"two rules are called `{twice}`")
+
+    def find(self, code_or_name: str) -> RuleInfo | None:
+        """The rule with exactly this code or name."""
+        return self._by_key.get(code_or_name)
+
+    def matching(self, selector: str) -> list[RuleInfo]:
+        """The rules that a selector means: ``ALL``, a code, a prefix of codes, or a name. Raises :class:`SelectorError`."""
+        if selector == "ALL":
+            return list(self.rules)
+        exact = self.find(selector)
+        if exact is not None:
+            return [exact]
+        found = [info for info in self.rules if info.code.startswith(selector)] if _PREFIX.fullmatch(selector) else []
+        if not found:
+            raise SelectorError(self._unknown(selector))
+        return found
+
+    def select(
+        self, select: Sequence[str] = ("ALL",), ignore: Sequence[str] = (), extend_select: Sequence[str] = ()
+    ) -> tuple[RuleInfo, ...]:
+        """The rules chosen by the selectors; the more specific one wins, and ``ignore`` among equals.
+
+        So ``select CTL101, ignore CTL1`` leaves CTL101, and ``select CTL1, ignore CTL101`` all of the group but CTL101.
+        """
+        weight: dict[str, tuple[int, bool]] = {}
+        for selectors, chosen in ((select, True), (extend_select, True), (ignore, False)):
+            for selector in selectors:
+                specific = self._specificity(selector)
+                for info in self.matching(selector):
+                    held = weight.get(info.code)
+                    if held is None or specific > held[0] or (specific == held[0] and not chosen):
+                        weight[info.code] = (specific, chosen)
+        return tuple(info for info in self.rules if weight.get(info.code, (0, False))[1])
+
+    def _specificity(self, selector: str) -> int:
+        if selector == "ALL":
+            return 0
+        return 1000 if self.find(selector) else len(selector)
+
+    def _unknown(self, selector: str) -> str:
+        from difflib import get_close_matches
+
+        near = get_close_matches(selector, [*self._by_key, "ALL"], n=1)
+        hint = f"; did you mean `{near[0]}`?" if near else "; `cutile-lint rule --all` lists them"
+        return f"no rule is selected by `{selector}`{hint}"
+
+
+def load_rules(
+    select: Sequence[str] = ("ALL",),
+    ignore: Sequence[str] = (),
+    extend_select: Sequence[str] = (),
+    rule_paths: Iterable[Path] = (),
+) -> tuple[RuleInfo, ...]:
+    """The selected rules, the built-in ones and those in the folders ``rule_paths``, sorted by code.
+
+    Raises :class:`SelectorError` for a selector that names no rule, ``RuleFileError`` for a broken rule folder.
+    """
+    return registry(rule_paths).select(select, ignore, extend_select)
+
+
+def registry(rule_paths: Iterable[Path] = ()) -> Registry:
+    """All rules: the built-in ones and those in the folders ``rule_paths``."""
+    rules = list(builtin_rules())
+    for path in rule_paths:
+        rules += folder_rules(path)
+    return Registry(rules)

@@ -1,0 +1,139 @@
+"""Running rules on kernel units: findings completed from the rules' metadata, suppressed ones set aside, failures kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cutile_lint.engine.registry import Check, RuleInfo, registry
+from cutile_lint.engine.suppressions import Suppressions, read_suppressions
+from cutile_lint.findings import Finding
+from cutile_lint.sources import Place, Source
+
+if TYPE_CHECKING:
+    from cutile_lint.unit import KernelUnit
+
+
+@dataclass(frozen=True, slots=True)
+class RunError:
+    """A rule that failed on a unit (or could not be imported: ``unit`` is empty). Exit status 2, after all other output."""
+
+    rule: str
+    unit: str
+    message: str
+    traceback: str = ""
+
+    def __str__(self) -> str:
+        where = f" on `{self.unit}`" if self.unit else ""
+        return f"internal error: rule {self.rule} failed{where}: {self.message}"
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run says. ``findings`` are sorted by file, place and code; one per code and place."""
+
+    findings: list[Finding] = field(default_factory=list)
+    errors: list[RunError] = field(default_factory=list)
+    #: findings that a comment silences
+    suppressed: list[Finding] = field(default_factory=list)
+    #: the directives of every file that has any, with those that were used marked
+    suppressions: list[Suppressions] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors
+
+
+def run(
+    units: Iterable[KernelUnit],
+    rules: Iterable[RuleInfo],
+    settings: Any = None,
+    *,
+    known: Callable[[str], str | None] | None = None,
+) -> Report:
+    """Run the rules on the units.
+
+    ``known`` tells the code for a code or name in a suppression comment; by default all built-in rules are known,
+    selected or not. ``settings`` is handed through to nobody yet: the units were loaded with it.
+    """
+    report = Report()
+    rules = tuple(rules)
+    checks = _load_checks(rules, report)
+    found: dict[tuple[str, Place], Finding] = {}
+    sources: dict[Path, Source] = {}
+    for unit in units:
+        for source in unit.files:
+            sources.setdefault(source.path, source)
+        for info, check in checks:
+            for finding in _checked(info, check, unit, report):
+                sources.setdefault(finding.path, finding.place.source)
+                _keep(found, finding)
+    silencers = _read_all(sources, known or _resolver(rules))
+    report.suppressions = [item for item in silencers.values() if item.items or item.mistakes]
+    for finding in sorted(found.values(), key=Finding.sort_key):
+        silencer = silencers.get(finding.path)
+        silenced = silencer is not None and silencer.silences(finding)
+        (report.suppressed if silenced else report.findings).append(finding)
+    return report
+
+
+def _load_checks(rules: Iterable[RuleInfo], report: Report) -> list[tuple[RuleInfo, Check]]:
+    checks = []
+    for info in rules:
+        if not info.coded:
+            continue
+        try:
+            checks.append((info, info.load()))
+        except Exception as error:
+            report.errors.append(_error(info, "", error))
+    return checks
+
+
+def _checked(info: RuleInfo, check: Check, unit: KernelUnit, report: Report) -> list[Finding]:
+    """The rule's findings on one unit, completed; those yielded before it failed are kept."""
+    findings: list[Finding] = []
+    try:
+        for finding in check(unit):
+            findings.append(_complete(finding, info, unit.name))
+    except Exception as error:
+        report.errors.append(_error(info, unit.name, error))
+    return findings
+
+
+def _complete(finding: Finding, info: RuleInfo, op: str) -> Finding:
+    """Fill in what the rule's metadata says. A rule that set ``level_override`` on a finding keeps it."""
+    finding.code = info.code
+    finding.name = info.name
+    finding.level = info.level if finding.level_override is None else finding.level_override
+    finding.ops = finding.ops or (op,)
+    return finding
+
+
+def _keep(found: dict[tuple[str, Place], Finding], finding: Finding) -> None:
+    """Keep one finding per code and place: the same fault seen from several ops names them all."""
+    key = (finding.code, finding.place)
+    held = found.get(key)
+    if held is None:
+        found[key] = finding
+    elif set(finding.ops) - set(held.ops):
+        found[key] = replace(held, ops=tuple(sorted({*held.ops, *finding.ops})))
+
+
+def _read_all(sources: Mapping[Path, Source], resolve: Callable[[str], str | None]) -> dict[Path, Suppressions]:
+    return {path: read_suppressions(source, resolve) for path, source in sorted(sources.items())}
+
+
+def _resolver(rules: Iterable[RuleInfo]) -> Callable[[str], str | None]:
+    """Codes and names of the built-in rules and of those that run."""
+    table = {key: info.code for info in (*registry().rules, *rules) for key in (info.code, info.name)}
+    return table.get
+
+
+def _error(info: RuleInfo, unit: str, error: Exception) -> RunError:
+    from traceback import format_exception
+
+    text = str(error) or type(error).__name__
+    detail = f"{type(error).__name__}: {text}" if text != type(error).__name__ else text
+    return RunError(info.code, unit, detail, "".join(format_exception(error)))
