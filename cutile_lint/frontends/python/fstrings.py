@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cutile_lint.frontends.python.literals import QUOTE, string_end
 from cutile_lint.sources import Span
 
 _LITERAL = re.compile(rb"""([A-Za-z]*)('''|\"""|'|")""")
-_QUOTE = re.compile(rb"""'''|\"""|'|\"""")
 
 
 def field_spans(data: bytes, span: Span) -> Iterator[Span]:
@@ -26,22 +26,10 @@ def field_spans(data: bytes, span: Span) -> Iterator[Span]:
             position += 1
             continue
         prefix, quote = opening.group(1).lower(), opening.group(2)
-        end = string_end(data, opening.end(), quote, span.end)
+        end = string_end(data, opening.end(), quote)
         if b"f" in prefix:
             yield from _fields(data, opening.end(), end - len(quote), b"r" in prefix, nested=False)[0]
         position = end
-
-
-def string_end(data: bytes, position: int, quote: bytes, limit: int) -> int:
-    """Offset behind the closing ``quote`` of a string whose content starts at ``position``; ``limit`` when it is open."""
-    while position < limit:
-        if data[position] == 0x5C:
-            position += 2
-        elif data.startswith(quote, position):
-            return position + len(quote)
-        else:
-            position += 1
-    return limit
 
 
 def _fields(data: bytes, position: int, limit: int, raw: bool, nested: bool) -> tuple[list[Span], int]:
@@ -74,8 +62,8 @@ def _expression_end(data: bytes, position: int, limit: int) -> int:
     depth = 0
     while position < limit:
         byte = data[position : position + 1]
-        if quote := _QUOTE.match(data, position):
-            position = string_end(data, quote.end(), quote.group(), limit)
+        if quote := QUOTE.match(data, position):
+            position = string_end(data, quote.end(), quote.group())
             continue
         if byte in b"([{":
             depth += 1
