@@ -94,7 +94,7 @@ def load_file(file: Path, workspace: Workspace) -> Settings | None:
             raise UserError(f"{seen[-1]}: key `extend` goes in a circle through `{base_file}`")
         base = _table(base_file, workspace)
         if base is None:
-            raise UserError(f"{seen[-1]}: key `extend` names `{extended}`, which is not there or has no table `[tool.cutile-lint]`")
+            raise UserError(f"{seen[-1]}: key `extend` names `{extended}`, which is not there or has no table of ours")
         seen.append(base_file)
         fields = read_table({key: value for key, value in base.items() if key != "extend"}, base_file)
         table = {**{key: _Read(fields[key.replace("-", "_")]) for key in base if key != "extend"}, **table}

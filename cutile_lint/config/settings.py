@@ -29,8 +29,9 @@ OUTPUT_FORMATS = ("full", "concise", "json", "json-lines", "sarif", "github", "g
 class Settings:
     """Everything that configuration and command line decide; the defaults are those of a project without any.
 
-    Selectors are a code (``CTL101``), the start of one (``CTL1``), a rule's name, or ``ALL``. Patterns are those of ``.gitignore``,
-    relative to ``root``. ``target_arch`` is spelled ``sm_100``; ``target_version`` is the cutile version, ``0.2.0``.
+    Selectors are a code (``CTL101``), the start of one (``CTL1``), a rule's name, or ``ALL``.
+    Patterns are those of ``.gitignore``, relative to ``root``.
+    ``target_arch`` is spelled ``sm_100``; ``target_version`` is the cutile version, ``0.2.0``.
     """
 
     #: folder of the configuration file; without one the current folder

@@ -20,7 +20,7 @@ Excluded = Callable[[str, bool], bool]
 
 @dataclass(slots=True)
 class Discovery:
-    """``files``: absolute, sorted, each once; ``missing``: paths that are not there; ``excluded``: files passed by name that are."""
+    """``files``: absolute, sorted, each once; ``missing``: paths that are not there; ``excluded``: passed by name."""
 
     files: list[Path] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -32,7 +32,9 @@ def is_candidate(name: str) -> bool:
     return name.endswith(SUFFIXES) or name in NAMES
 
 
-def discover(paths: Iterable[Path | str], excluded: Excluded = lambda path, is_dir: False, skip: frozenset[str] = SKIPPED_FOLDERS) -> Discovery:
+def discover(
+    paths: Iterable[Path | str], excluded: Excluded = lambda path, is_dir: False, skip: frozenset[str] = SKIPPED_FOLDERS
+) -> Discovery:
     """Files to check under ``paths`` (files or folders; none: the current folder).
 
     A file passed by name is taken unless ``excluded``; ``.gitignore`` and ``skip`` hold for what is found in folders.
@@ -55,7 +57,9 @@ def discover(paths: Iterable[Path | str], excluded: Excluded = lambda path, is_d
     return result
 
 
-def _walk(folder: str, ignores: list[tuple[int, Patterns]], excluded: Excluded, skip: frozenset[str], found: dict[str, None]) -> None:
+def _walk(
+    folder: str, ignores: list[tuple[int, Patterns]], excluded: Excluded, skip: frozenset[str], found: dict[str, None]
+) -> None:
     try:
         with os.scandir(folder) as listing:
             entries = list(listing)

@@ -86,7 +86,12 @@ def test_rule_folders_of_a_discovered_file_are_not_trusted(tmp_path: Path) -> No
 
 def test_the_longest_selector_decides_and_ignore_wins_a_draw() -> None:
     settings = Settings(select=("CTL1", "CTL201"), ignore=("CTL10", "CTL201"), extend_select=("fill-in-kernel-fn",))
-    assert settings.selects("CTL110") and not settings.selects("CTL102") and not settings.selects("CTL201") and not settings.selects("CTL301")
+    assert (
+        settings.selects("CTL110")
+        and not settings.selects("CTL102")
+        and not settings.selects("CTL201")
+        and not settings.selects("CTL301")
+    )
     assert settings.selects("CTL101", "fill-in-kernel-fn")
     assert Settings().selects("CTL999")
 
