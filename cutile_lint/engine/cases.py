@@ -42,7 +42,9 @@ class Runner(Protocol):
 
     def fix(
         self, tree: Tree, rules: Sequence[RuleInfo], options: Mapping[str, Any], paths: Sequence[str], unsafe: bool
-    ) -> Tree: ...
+    ) -> tuple[Tree, list[str]]:
+        """The tree after fixing, and what went wrong with a fix (undone, rules that fight)."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,8 @@ def _check_fixes(case: Case, found: list[Finding], runner: Runner) -> list[str]:
         has_fix = any(item.fix is not None and (unsafe or item.fix.applicability.value == "safe") for item in found)
         if key not in case.data and not has_fix:
             continue
-        after = runner.fix(case.tree, (case.rule,), case.options, case.paths, unsafe)
+        after, failures = runner.fix(case.tree, (case.rule,), case.options, case.paths, unsafe)
+        problems += failures
         if key in case.data:
             problems += _compare_trees(_expected_tree(case, key), after, key)
         if has_fix:
@@ -225,7 +228,7 @@ def _check_stable(case: Case, found: list[Finding], after: Tree, runner: Runner,
     problems = [f"after the fix: {error}" for error in rest.errors]
     if len(rest.findings) > len(found) - fixable:
         problems += [f"still there after the fix: {_told(item, rest)}" for item in rest.findings]
-    again = runner.fix(after, (case.rule,), case.options, case.paths, unsafe)
+    again, _ = runner.fix(after, (case.rule,), case.options, case.paths, unsafe)
     if again != after:
         problems.append("a second run of the fix changes the files again")
     return problems

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from cutile_lint.config.settings import Settings
 from cutile_lint.engine.rule_index import load_index
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding, Level
@@ -31,7 +32,7 @@ class SelectorError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class RuleInfo:
-    """A rule's metadata. ``fix``: safe, unsafe or manual; ``layer``: where its primary place is; ``needs``: evidence it depends on."""
+    """A rule's metadata. ``fix``: safe, unsafe or manual; ``layer``: that of its primary place; ``needs``: what evidence."""
 
     code: str
     name: str
@@ -132,27 +133,16 @@ class Registry:
             raise SelectorError(self._unknown(selector))
         return found
 
-    def select(
-        self, select: Sequence[str] = ("ALL",), ignore: Sequence[str] = (), extend_select: Sequence[str] = ()
-    ) -> tuple[RuleInfo, ...]:
-        """The rules chosen by the selectors; the more specific one wins, and ``ignore`` among equals.
+    def validate(self, selectors: Iterable[str]) -> None:
+        """Raise :class:`SelectorError` for the first selector that names no rule."""
+        for selector in selectors:
+            self.matching(selector)
 
-        So ``select CTL101, ignore CTL1`` leaves CTL101, and ``select CTL1, ignore CTL101`` all of the group but CTL101.
-        """
-        weight: dict[str, tuple[int, bool]] = {}
-        for selectors, chosen in ((select, True), (extend_select, True), (ignore, False)):
-            for selector in selectors:
-                specific = self._specificity(selector)
-                for info in self.matching(selector):
-                    held = weight.get(info.code)
-                    if held is None or specific > held[0] or (specific == held[0] and not chosen):
-                        weight[info.code] = (specific, chosen)
-        return tuple(info for info in self.rules if weight.get(info.code, (0, False))[1])
-
-    def _specificity(self, selector: str) -> int:
-        if selector == "ALL":
-            return 0
-        return 1000 if self.find(selector) else len(selector)
+    def selected(self, *settings: Settings) -> tuple[RuleInfo, ...]:
+        """The rules that are on in any of the settings; their selectors are validated. Without settings: all rules."""
+        for item in settings:
+            self.validate((*item.select, *item.extend_select, *item.ignore))
+        return tuple(info for info in self.rules if not settings or any(item.selects(info.code, info.name) for item in settings))
 
     def _unknown(self, selector: str) -> str:
         from difflib import get_close_matches
@@ -170,9 +160,11 @@ def load_rules(
 ) -> tuple[RuleInfo, ...]:
     """The selected rules, the built-in ones and those in the folders ``rule_paths``, sorted by code.
 
+    The more specific selector wins, and ``ignore`` among equals: ``select CTL101, ignore CTL1`` leaves CTL101.
     Raises :class:`SelectorError` for a selector that names no rule, ``RuleFileError`` for a broken rule folder.
     """
-    return registry(rule_paths).select(select, ignore, extend_select)
+    settings = Settings(select=tuple(select), ignore=tuple(ignore), extend_select=tuple(extend_select))
+    return registry(rule_paths).selected(settings)
 
 
 def registry(rule_paths: Iterable[Path] = ()) -> Registry:

@@ -1,4 +1,4 @@
-"""A rule's YAML file in full: documentation and cases. Read for ``cutile-lint rule``, the docs pages and tests, never by a run."""
+"""A rule's YAML file in full: documentation and cases. Read for ``cutile-lint rule``, the docs and tests; a run doesn't."""
 
 from __future__ import annotations
 

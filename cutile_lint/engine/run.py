@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from cutile_lint.config.settings import Settings
 from cutile_lint.engine.registry import Check, RuleInfo, registry
 from cutile_lint.engine.suppressions import Suppressions, read_suppressions
 from cutile_lint.findings import Finding
@@ -14,6 +15,8 @@ from cutile_lint.sources import Place, Source
 
 if TYPE_CHECKING:
     from cutile_lint.unit import KernelUnit
+
+SettingsFor = Callable[[Path], Settings]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +52,14 @@ class Report:
 def run(
     units: Iterable[KernelUnit],
     rules: Iterable[RuleInfo],
-    settings: Any = None,
+    settings: Settings | SettingsFor | None = None,
     *,
     known: Callable[[str], str | None] | None = None,
 ) -> Report:
     """Run the rules on the units.
 
-    ``known`` tells the code for a code or name in a suppression comment; by default all built-in rules are known,
-    selected or not. ``settings`` is handed through to nobody yet: the units were loaded with it.
+    ``settings`` (of the run, or by a finding's file) decide whether a rule is on there, and its level. ``known`` tells the code
+    for a code or name in a suppression comment; by default that of every built-in rule, selected or not.
     """
     report = Report()
     rules = tuple(rules)
@@ -68,8 +71,9 @@ def run(
             sources.setdefault(source.path, source)
         for info, check in checks:
             for finding in _checked(info, check, unit, report):
-                sources.setdefault(finding.path, finding.place.source)
-                _keep(found, finding)
+                if _is_on(finding, settings):
+                    sources.setdefault(finding.path, finding.place.source)
+                    _keep(found, finding)
     silencers = _read_all(sources, known or _resolver(rules))
     report.suppressions = [item for item in silencers.values() if item.items or item.mistakes]
     for finding in sorted(found.values(), key=Finding.sort_key):
@@ -77,6 +81,16 @@ def run(
         silenced = silencer is not None and silencer.silences(finding)
         (report.suppressed if silenced else report.findings).append(finding)
     return report
+
+
+def _is_on(finding: Finding, settings: Settings | SettingsFor | None) -> bool:
+    """Whether the finding's rule is on in its file; sets the level that the settings give it."""
+    if settings is None:
+        return True
+    chosen = settings if isinstance(settings, Settings) else settings(finding.path)
+    finding.level = chosen.level_of(finding.code, finding.name, finding.level)
+    on = chosen.selects(finding.code, finding.name)
+    return on and not chosen.ignored_in_file(finding.path, finding.code, finding.name)
 
 
 def _load_checks(rules: Iterable[RuleInfo], report: Report) -> list[tuple[RuleInfo, Check]]:

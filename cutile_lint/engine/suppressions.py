@@ -17,7 +17,7 @@ from cutile_lint.sources import Place, Source, Span
 
 MARK = b"cutile-lint:"
 
-#: at the start of a comment, or behind another marker in it (``# noqa: E501  # cutile-lint: ignore[CTL101]``)
+#: at the start of a comment, or behind another marker in it (``# type: ignore  # cutile-lint: ignore[CTL101]``)
 _DIRECTIVE = re.compile(
     r"(?:#|//[/!]?|/\*+)[ \t]*cutile-lint:[ \t]*(?P<word>[\w-]*)[ \t]*(?:\[(?P<codes>[^\]\n]*)(?P<close>\])?)?"
 )
