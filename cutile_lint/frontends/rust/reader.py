@@ -1,0 +1,195 @@
+"""What every part of the Rust frontend shares: where a tree's bytes are in the file, and the tables of handlers.
+
+A :class:`Reader` belongs to one tree. The file's own tree is read with offset 0; a macro's body or arguments are parsed again from
+a *mended* copy (metavariables and repetitions replaced by text of equal length, a few bytes lent around it), so an offset in that
+tree plus :attr:`Reader.shift` is the offset in the file. Text always comes from the file: ``$E`` stays ``$E``.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
+
+import tree_sitter_rust
+from tree_sitter import Language, Node, Parser
+
+from cutile_lint.frontends import syntax
+from cutile_lint.sources import Span
+
+#: expressions, patterns and blocks nested deeper than this are refused
+MAX_DEPTH = 160
+#: macro text inside macro text inside …
+MAX_MACRO_DEPTH = 24
+
+COMMENTS = frozenset({"line_comment", "block_comment"})
+EXTRAS = COMMENTS | {"attribute_item", "inner_attribute_item"}
+METAVARIABLE = re.compile(rb"\$\w+")
+
+
+class TooDeep(Exception):
+    """The file nests deeper than the frontend reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A repetition ``$( inner )sep*`` of a macro body, in file offsets."""
+
+    outer: Span
+    inner: Span
+
+    def covers(self, offset: int) -> bool:
+        return self.inner.start <= offset < self.inner.end
+
+
+class Reader:
+    """Reads one tree. ``data`` is the whole file, ``buffer`` the text that the tree was parsed from."""
+
+    __slots__ = ("buffer", "data", "depth", "fragments", "macros", "repetitions", "shift")
+
+    def __init__(
+        self,
+        data: bytes,
+        buffer: bytes,
+        shift: int = 0,
+        depth: int = 0,
+        macros: int = 0,
+        fragments: dict[str, str] | None = None,
+        repetitions: tuple[Repeated, ...] = (),
+    ) -> None:
+        self.data = data
+        self.buffer = buffer
+        self.shift = shift
+        self.depth = depth
+        self.macros = macros
+        #: ``$x`` → its fragment kind, of all macros around
+        self.fragments = fragments or {}
+        #: repetitions that have not been entered yet
+        self.repetitions = repetitions
+
+    def span(self, node: Node) -> Span:
+        shift = self.shift
+        return Span(node.start_byte + shift, node.end_byte + shift)
+
+    def span_between(self, first: Node, last: Node) -> Span:
+        return Span(first.start_byte + self.shift, last.end_byte + self.shift)
+
+    def text(self, node: Node | None) -> str:
+        """The file's text of a node ("" for none); a mended metavariable gives the metavariable."""
+        if node is None:
+            return ""
+        start = node.start_byte + self.shift
+        end = node.end_byte + self.shift
+        if self.buffer is not self.data and self.data[start] == 36 and (whole := METAVARIABLE.match(self.data, start)):
+            end = max(end, whole.end())
+        return self.data[start:end].decode("utf-8", "replace")
+
+    def inline(self, node: Node | None) -> str:
+        """As :meth:`text`, on one line."""
+        text = self.text(node)
+        return " ".join(text.split()) if "\n" in text or "\r" in text else text
+
+    def is_metavariable(self, node: Node) -> bool:
+        """The node is a lone mended ``$x``."""
+        start = node.start_byte + self.shift
+        if self.data[start] != 36 or self.buffer is self.data:
+            return False
+        whole = METAVARIABLE.match(self.data, start)
+        return whole is not None and node.end_byte + self.shift <= whole.end()
+
+    def expression(self, node: Node) -> syntax.Expr:
+        handler = EXPRESSIONS.get(node.type)
+        if handler is None:
+            return syntax.Opaque(self.span(node), node.type)
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise TooDeep
+        result = handler(self, node)
+        self.depth -= 1
+        return result
+
+    def pattern(self, node: Node) -> syntax.Pattern:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise TooDeep
+        handler = PATTERNS.get(node.type, PATTERNS[""])
+        result = handler(self, node)
+        self.depth -= 1
+        return result
+
+    def below(
+        self, buffer: bytes, shift: int, fragments: dict[str, str] | None = None, repetitions: tuple[Repeated, ...] | None = None
+    ) -> Reader:
+        """A reader for text of this file that is parsed again."""
+        if self.macros >= MAX_MACRO_DEPTH:
+            raise TooDeep
+        return Reader(
+            self.data,
+            buffer,
+            shift,
+            self.depth,
+            self.macros + 1,
+            self.fragments if fragments is None else fragments,
+            self.repetitions if repetitions is None else repetitions,
+        )
+
+
+ExpressionHandler: TypeAlias = Callable[[Reader, Node], syntax.Expr]
+PatternHandler: TypeAlias = Callable[[Reader, Node], syntax.Pattern]
+ItemHandler: TypeAlias = Callable[[Reader, Node, "list[syntax.Attribute]"], "syntax.Stmt | None"]
+
+EXPRESSIONS: dict[str, ExpressionHandler] = {}
+PATTERNS: dict[str, PatternHandler] = {}
+ITEMS: dict[str, ItemHandler] = {}
+
+
+def expression(*types: str) -> Callable[[ExpressionHandler], ExpressionHandler]:
+    """Register a handler for node types in value position."""
+
+    def register(handler: ExpressionHandler) -> ExpressionHandler:
+        EXPRESSIONS.update(dict.fromkeys(types, handler))
+        return handler
+
+    return register
+
+
+def pattern(*types: str) -> Callable[[PatternHandler], PatternHandler]:
+    def register(handler: PatternHandler) -> PatternHandler:
+        PATTERNS.update(dict.fromkeys(types, handler))
+        return handler
+
+    return register
+
+
+def item(*types: str) -> Callable[[ItemHandler], ItemHandler]:
+    def register(handler: ItemHandler) -> ItemHandler:
+        ITEMS.update(dict.fromkeys(types, handler))
+        return handler
+
+    return register
+
+
+def parts(node: Node) -> list[Node]:
+    """Named children without comments and attributes."""
+    return [child for child in node.named_children if child.type not in EXTRAS]
+
+
+@cache
+def language() -> Language:
+    return Language(tree_sitter_rust.language())
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.parser = Parser(language())
+
+
+_LOCAL = _Local()
+
+
+def tree(text: bytes) -> Node:
+    """The root of the text's tree (a parser per thread, made once)."""
+    return _LOCAL.parser.parse(text).root_node
