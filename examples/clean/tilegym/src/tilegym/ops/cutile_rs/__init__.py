@@ -3,4 +3,8 @@
 from tilegym.backend import is_backend_available
 
 if is_backend_available("cutile-rs"):
-    from . import fused_rms_norm  # noqa: F401
+    from . import (
+        batched_product,  # noqa: F401
+        fused_rms_norm,  # noqa: F401
+        gemm,  # noqa: F401
+    )
