@@ -1,0 +1,193 @@
+"""``cutile-lint check``: find, fix, report."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cutile_lint.cli.options import overrides, parser
+from cutile_lint.config import Configurations, Settings
+from cutile_lint.engine import api
+from cutile_lint.errors import UserError
+from cutile_lint.findings import Finding, Level
+from cutile_lint.reports import TEXT_FORMATS, View, render
+from cutile_lint.reports.view import terminal_width, wants_color
+from cutile_lint.sources.discovery import repository_root
+from cutile_lint.sources.workspace import absolute
+
+if TYPE_CHECKING:
+    from cutile_lint.fixes import FixResult
+
+STDIN_NAME = "stdin.py"
+
+
+@dataclass(slots=True)
+class Run:
+    """One check as asked for on the command line."""
+
+    options: argparse.Namespace
+    configurations: Configurations
+    #: settings where the run was started: format and level of failure
+    settings: Settings
+    files: list[Path]
+    #: path and bytes of standard input
+    stdin: tuple[Path, bytes] | None = None
+    errors: list[str] = field(default_factory=list)
+    traces: list[str] = field(default_factory=list)
+
+    @property
+    def fixing(self) -> bool:
+        return self.options.fix or self.options.diff
+
+    def check(self, overlays: Mapping[Path, bytes]) -> list[Finding]:
+        report = api.check_files(self.files, self.configurations, overlays)
+        self.errors += [error for error in report.errors if error not in self.errors]
+        self.traces += report.traces
+        return report.findings
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = parser().parse_args(arguments)
+    run = _prepare(options)
+    base = {run.stdin[0]: run.stdin[1]} if run.stdin else {}
+    fixes = _fix(run, base) if run.fixing else None
+    findings = fixes.remaining if fixes else run.check(base)
+    written = _put(run, fixes) if fixes else True
+    _report(run, findings, fixes)
+    _tell_errors(run)
+    if run.errors or not written:
+        return 2
+    return 0 if options.exit_zero else _status(run, findings, fixes)
+
+
+def _prepare(options: argparse.Namespace) -> Run:
+    """Settings and files; what is wrong with single paths is kept for the end. Raises UserError."""
+    configurations = Configurations(config=options.config, overrides=overrides(options), trust_rules=options.trust_project_rules)
+    paths: list[str] = options.paths
+    reads_stdin = "-" in paths or (options.stdin_filename is not None and not paths)
+    if reads_stdin and paths not in ([], ["-"]):
+        raise UserError("`-` stands alone: standard input is one file")
+    if options.stdin_filename is not None and not reads_stdin:
+        raise UserError("--stdin-filename names standard input; no other PATH goes with it")
+    if options.unsafe_fixes and not (options.fix or options.diff):
+        raise UserError("--unsafe-fixes goes with --fix or --diff")
+    if reads_stdin:
+        path = absolute(options.stdin_filename or STDIN_NAME)
+        settings = configurations.for_file(path)
+        files = [] if settings.excludes(str(path)) else [path]
+        return Run(options, configurations, settings, files, (path, sys.stdin.buffer.read()))
+    found = api.find_files(paths, configurations)
+    start = Path(paths[0]) if paths and os.path.exists(paths[0]) else Path.cwd()
+    folder = absolute(start if start.is_dir() else start.parent)
+    run = Run(options, configurations, configurations.for_folder(folder), found.files)
+    run.errors += [f"{path}: no such file or directory" for path in found.missing]
+    untrusted = run.settings.untrusted_rule_paths
+    if untrusted:
+        _warn(f"{run.settings.file}: `rule-paths` is not loaded without --trust-project-rules")
+    if not found.files and not found.missing and not found.excluded and any(map(os.path.isdir, paths or ["."])):
+        _warn("no Python, Rust, MLIR, `analysis.json` or `Cargo.toml` files found")
+    return run
+
+
+def _fix(run: Run, base: Mapping[Path, bytes]) -> FixResult:
+    from cutile_lint.fixes import fix_loop
+    from cutile_lint.fixes.scope import scope_of
+
+    only = run.stdin[0] if run.stdin else None
+    scope = scope_of(run.options.paths if not only else [only], run.configurations, only)
+    return fix_loop(run.check, base, run.options.unsafe_fixes, scope.refusal)
+
+
+def _put(run: Run, fixes: FixResult) -> bool:
+    """The changed texts to where they belong: a diff, standard output, or the files. False when a file could not be written."""
+    if run.options.diff:
+        from cutile_lint.reports.diff import unified
+
+        sys.stdout.write(unified(fixes.originals, fixes.changed, _view(run, sys.stdout)))
+    elif run.stdin is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(fixes.changed.get(run.stdin[0], run.stdin[1]))
+        sys.stdout.buffer.flush()
+    else:
+        from cutile_lint.fixes import write_changes
+
+        failures = write_changes(fixes.changed, fixes.originals)
+        for path, reason in failures.items():
+            run.errors.append(f"{path}: not fixed: {reason}")
+        return not failures
+    return True
+
+
+def _report(run: Run, findings: list[Finding], fixes: FixResult | None) -> None:
+    """The findings, and below them what was fixed; to standard error when a text or a diff has standard output."""
+    aside = fixes is not None and (run.options.diff or run.stdin is not None)
+    stream = sys.stderr if aside else sys.stdout
+    view = _view(run, stream)
+    output_format = run.settings.output_format
+    told = ""
+    if fixes is not None:
+        from cutile_lint.reports.fixes import fix_report
+
+        told = fix_report(fixes, view, run.options.diff)
+    for_people = output_format in TEXT_FORMATS
+    text = ""
+    if not run.options.diff:
+        text = render(output_format, findings, view) if not (run.options.statistics and for_people) else ""
+    if run.options.statistics:
+        from cutile_lint.reports.summary import statistics
+
+        told = statistics(findings) + told
+    if for_people and not run.options.diff:
+        from cutile_lint.reports.summary import summary
+
+        applied, undone = (len(fixes.applied), len(fixes.undone)) if fixes else (0, 0)
+        told += summary(findings, applied, undone, fixes is not None) + "\n"
+    if run.options.output_file is not None and text:
+        try:
+            run.options.output_file.write_text(text, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            run.errors.append(f"{run.options.output_file}: the report cannot be written: {error.strerror or error}")
+        text = ""
+    stream.write(text)
+    (stream if for_people else sys.stderr).write(told)
+
+
+def _tell_errors(run: Run) -> None:
+    from cutile_lint.reports.text import clean
+
+    sys.stdout.flush()
+    for error in run.errors:
+        print(f"cutile-lint: error: {clean(error)}", file=sys.stderr)
+    if run.traces and os.environ.get("CUTILE_LINT_TRACEBACK"):
+        print("\n".join(run.traces), file=sys.stderr)
+
+
+def _warn(message: str) -> None:
+    from cutile_lint.reports.text import clean
+
+    print(f"cutile-lint: warning: {clean(message)}", file=sys.stderr)
+
+
+def _status(run: Run, findings: list[Finding], fixes: FixResult | None) -> int:
+    if run.options.diff:
+        return int(bool(fixes and fixes.changed))
+    if run.options.exit_non_zero_on_fix and fixes and fixes.changed:
+        return 1
+    return int(fails(findings, run.settings.min_level))
+
+
+def fails(findings: list[Finding], least: Level) -> bool:
+    """Whether a finding is at or above the level that fails a run."""
+    return any(finding.level.rank >= least.rank for finding in findings)
+
+
+def _view(run: Run, stream) -> View:  # noqa: ANN001
+    cwd = Path.cwd()
+    root = repository_root(cwd) or (run.settings.root if run.settings.file else cwd)
+    color = wants_color(stream) and run.options.output_file is None
+    return View(cwd, root, terminal_width(stream), color, tuple(run.errors))

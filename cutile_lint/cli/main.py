@@ -1,0 +1,49 @@
+"""``cutile-lint``: chooses the command, and ends cleanly whatever happens."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cutile_lint.errors import UserError
+
+#: command -> module below ``cutile_lint.cli`` with ``main(arguments) -> int``
+COMMANDS = {"check": "check", "rule": "rule"}
+USAGE_ERROR = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit status: 0, 1 for findings, 2 for errors of usage, configuration or our own."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    command = arguments.pop(0) if arguments and arguments[0] in COMMANDS else "check"
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character still gets the report
+    try:
+        status = _command(command)(arguments)
+        sys.stdout.flush()
+        return status
+    except UserError as error:
+        from cutile_lint.reports.text import clean
+
+        sys.stdout.flush()
+        print(f"cutile-lint: error: {clean(str(error))}", file=sys.stderr)
+        return USAGE_ERROR
+    except BrokenPipeError:
+        # the reader has gone (`| head`): nothing more to say, and nothing for Python to say at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        print("cutile-lint: interrupted", file=sys.stderr)
+        return 130
+
+
+def _command(name: str):  # noqa: ANN202
+    from importlib import import_module
+
+    return import_module(f"cutile_lint.cli.{COMMANDS[name]}").main
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""The options of ``check``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cutile_lint import __version__
+from cutile_lint.config import Settings
+from cutile_lint.config.keys import Wrong, level, selectors
+from cutile_lint.config.settings import OUTPUT_FORMATS
+
+EPILOG = """\
+commands: check (the default), rule CODE|--all
+exit status: 0 clean, 1 findings at or above --min-level, 2 an error of usage, configuration or cutile-lint"""
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of ``check``; ``--help`` fits a screen."""
+    made = argparse.ArgumentParser(
+        prog="cutile-lint",
+        usage="cutile-lint [check] [PATH ...] [options]",
+        description="Reads the layers of TileGym cutile-rs ops together, and finds and fixes their faults.",
+        epilog=EPILOG,
+        formatter_class=_Help,
+        allow_abbrev=False,
+    )
+    add = made.add_argument
+    add("paths", nargs="*", metavar="PATH", help="files or folders (default: .; -: standard input)")
+    add("--fix", action="store_true", help="apply safe fixes")
+    add("--unsafe-fixes", action="store_true", help="with --fix or --diff: unsafe fixes too")
+    add("--diff", action="store_true", help="show what --fix would change, write nothing")
+    add("--select", action="append", type=_codes, metavar="CODES", help="rules to run: CTL101,CTL2,ALL or names")
+    add("--ignore", action="append", type=_codes, metavar="CODES", help="rules to leave out")
+    add("--extend-select", action="append", type=_codes, metavar="CODES", help="rules to run besides the selected ones")
+    add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help="full, concise, json, json-lines, sarif, …")
+    add("--output-file", type=Path, metavar="FILE", help="write the report there")
+    add("--statistics", action="store_true", help="count findings by rule")
+    add("--min-level", type=_level, metavar="LEVEL", help="info, warning (default) or error: fails the run")
+    add("--exit-zero", action="store_true", help="exit 0 even with findings")
+    add("--exit-non-zero-on-fix", action="store_true", help="exit 1 when a fix was applied")
+    add("--config", type=Path, metavar="FILE", help="use this configuration file only")
+    add("--trust-project-rules", action="store_true", help="load rule-paths of discovered configuration")
+    add("--stdin-filename", type=Path, metavar="PATH", help="the name of the text on standard input")
+    add("--no-cache", action="store_true", help="neither read nor write cached results")
+    add("-j", "--jobs", type=_jobs, metavar="N", help="number of processes")
+    add("--version", action="version", version=f"cutile-lint {__version__}")
+    return made
+
+
+def overrides(options: argparse.Namespace) -> Callable[[Settings], Settings]:
+    """The command line laid over a file's settings: ``--select`` starts the selection anew, the others add or replace."""
+
+    def apply(settings: Settings) -> Settings:
+        changes: dict[str, Any] = {}
+        if options.select is not None:
+            changes |= {"select": _joined(options.select), "extend_select": (), "ignore": ()}
+        if options.ignore is not None:
+            changes["ignore"] = changes.get("ignore", settings.ignore) + _joined(options.ignore)
+        if options.extend_select is not None:
+            changes["extend_select"] = changes.get("extend_select", settings.extend_select) + _joined(options.extend_select)
+        if options.min_level is not None:
+            changes["min_level"] = options.min_level
+        if options.output_format is not None:
+            changes["output_format"] = options.output_format
+        return replace(settings, **changes) if changes else settings
+
+    return apply
+
+
+def _joined(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(code for codes in lists for code in codes)
+
+
+def _codes(text: str) -> tuple[str, ...]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    try:
+        return selectors(words)
+    except Wrong as wrong:
+        raise argparse.ArgumentTypeError(str(wrong)) from None
+
+
+def _level(text: str) -> object:
+    try:
+        return level(text)
+    except Wrong as wrong:
+        raise argparse.ArgumentTypeError(str(wrong)) from None
+
+
+def _jobs(text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"takes a number from 1, not `{text}`")
+    return int(text)

@@ -1,0 +1,182 @@
+"""From paths to findings: discovery, units, rules and per-file settings tied together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from cutile_lint.config import Configurations, Settings
+from cutile_lint.errors import UserError
+from cutile_lint.findings import Finding
+from cutile_lint.sources import Place, Source, Span, Workspace
+from cutile_lint.sources.discovery import Discovery, discover, is_candidate
+
+#: says that a file was not analysed, and why
+NOT_ANALYSED = "CTL903"
+
+
+@dataclass(slots=True)
+class CheckReport:
+    """What a check says. ``findings``: selected ones, sorted, with their effective level; ``errors``: one line each (exit 2)."""
+
+    findings: list[Finding] = field(default_factory=list)
+    suppressed: list[Finding] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    #: traceback texts of internal errors
+    traces: list[str] = field(default_factory=list)
+
+
+def find_files(paths: Iterable[Path | str], configurations: Configurations) -> Discovery:
+    """The files that PATHS mean under the configuration that holds where they are. Raises UserError for a broken one."""
+
+    def excluded(path: str, is_dir: bool) -> bool:
+        return configurations.for_file(Path(path)).excludes(path, is_dir)
+
+    listed = list(paths)
+    first = Path(listed[0]) if listed else Path.cwd()
+    folder = Path(first if first.is_dir() else first.parent).absolute()
+    return discover(listed, excluded, configurations.for_folder(folder).skipped_folders)
+
+
+def check_paths(
+    paths: Iterable[Path | str], settings: Configurations | Settings, overlays: Mapping[Path, bytes] | None = None
+) -> CheckReport:
+    """Check the files under ``paths``; ``overlays`` (path -> bytes) win over the disk. Raises UserError."""
+    configurations = settings if isinstance(settings, Configurations) else fixed(settings)
+    found = find_files(paths, configurations)
+    report = check_files(found.files, configurations, overlays)
+    report.errors += [f"{path}: no such file or directory" for path in found.missing]
+    return report
+
+
+def fixed(settings: Settings) -> Configurations:
+    """Configurations that give the same settings for every file."""
+    configurations = Configurations()
+    configurations.for_folder = lambda folder: settings  # type: ignore[method-assign]
+    return configurations
+
+
+def check_files(
+    files: Iterable[Path], configurations: Configurations, overlays: Mapping[Path, bytes] | None = None
+) -> CheckReport:
+    """Check absolute files, and the ops that they are part of. Raises UserError for wrong selectors."""
+    report = CheckReport()
+    workspace = Workspace(overlays)
+    groups: dict[int, tuple[Settings, list[Path]]] = {}
+    for path in files:
+        settings = configurations.for_file(path)
+        groups.setdefault(id(settings), (settings, []))[1].append(path)
+    if groups:
+        _run(list(groups.values()), workspace, configurations, report)
+    return report
+
+
+def _run(
+    groups: list[tuple[Settings, list[Path]]], workspace: Workspace, configurations: Configurations, report: CheckReport
+) -> None:
+    from cutile_lint.engine.registry import Registry, RuleInfo
+    from cutile_lint.engine.run import run
+
+    chosen: dict[str, RuleInfo] = {}
+    known: dict[str, RuleInfo] = {}
+    for settings, _ in groups:
+        registry = Registry(_rules_of(settings, report))
+        _check_selectors(settings, registry)
+        known |= {info.code: info for info in registry.rules}
+        chosen |= {info.code: info for info in registry.select(settings.select, settings.ignore, settings.extend_select)}
+    rules = [chosen[code] for code in sorted(chosen)]
+    codes = {key: info.code for info in known.values() for key in (info.code, info.name)}
+    found: dict[tuple[str, Place], Finding] = {}
+    for settings, paths in groups:
+        units = _guarded(report, "reading the files", lambda: _load(workspace, paths, settings))
+        if units is None:
+            continue
+        result = _guarded(report, "running the rules", lambda: run(units, rules, settings, known=codes.get))
+        if result is None:
+            continue
+        for finding in result.findings:
+            found.setdefault((finding.code, finding.place), finding)
+        report.suppressed += result.suppressed
+        report.errors += [str(error) for error in result.errors]
+        report.traces += [error.traceback for error in result.errors if error.traceback]
+    if NOT_ANALYSED in chosen:
+        for finding in _problems(workspace, chosen[NOT_ANALYSED]):
+            found.setdefault((finding.code, finding.place), finding)
+    settled = (_settle(finding, configurations) for finding in found.values())
+    report.findings = sorted((finding for finding in settled if finding is not None), key=Finding.sort_key)
+    report.errors = list(dict.fromkeys(report.errors))
+
+
+def _load(workspace: Workspace, paths: list[Path], settings: Settings):  # noqa: ANN202 - the unit layer's own list
+    from cutile_lint.unit import load
+
+    return load(workspace, paths, settings)
+
+
+def _rules_of(settings: Settings, report: CheckReport):  # noqa: ANN202
+    """The built-in rules and those in the user's folders; a broken folder is an error of the run, not its end."""
+    from cutile_lint.engine.registry import builtin_rules, folder_rules
+
+    rules = list(builtin_rules())
+    for folder in settings.rule_paths:
+        try:
+            rules += folder_rules(folder)
+        except UserError as error:
+            report.errors.append(str(error))
+        except OSError as error:
+            report.errors.append(f"rules in `{folder}` cannot be read: {error.strerror or error}")
+    return rules
+
+
+def _check_selectors(settings: Settings, registry) -> None:  # noqa: ANN001
+    """Raise UserError for a selector in ``severity`` or ``per-file-ignores`` that no rule has, and place those in ``select``."""
+    where = f"{settings.file}: " if settings.file else ""
+    lists = {
+        "select": settings.select,
+        "extend-select": settings.extend_select,
+        "ignore": settings.ignore,
+        "severity": tuple(settings.severity),
+        "per-file-ignores": tuple(code for codes in settings.per_file_ignores.values() for code in codes),
+    }
+    for key, selectors in lists.items():
+        for selector in selectors:
+            try:
+                registry.matching(selector)
+            except UserError as error:
+                raise UserError(f"{where}`{key}`: {error}") from None
+
+
+def _settle(finding: Finding, configurations: Configurations) -> Finding | None:
+    """The finding as its own file's settings want it; None when they don't want it."""
+    settings = configurations.for_file(finding.path)
+    if (
+        not settings.selects(finding.code, finding.name)
+        or settings.ignored_in_file(finding.path, finding.code, finding.name)
+        or settings.excludes(str(finding.path))
+    ):
+        return None
+    level = settings.level_of(finding.code, finding.name, finding.level)
+    return finding if level is finding.level else replace(finding, level=level)
+
+
+def _problems(workspace: Workspace, info) -> Iterable[Finding]:  # noqa: ANN001
+    for path, problem in workspace.problems.items():
+        if is_candidate(path.name):
+            place = Place(Source(path, b""), Span(0, 0))
+            yield Finding(place, problem.message, code=info.code, name=info.name, level=info.level)
+
+
+def _guarded(report: CheckReport, doing: str, work: Callable):  # noqa: ANN202
+    """The result of ``work``; None, with an internal error on the report, when it fails."""
+    try:
+        return work()
+    except UserError:
+        raise
+    except Exception as error:
+        from traceback import format_exception
+
+        told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        report.errors.append(f"internal error while {doing}: {told}")
+        report.traces.append("".join(format_exception(error)))
+        return None

@@ -1,0 +1,81 @@
+"""Rules' documentation as plain text for a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from cutile_lint.engine.registry import RuleInfo
+from cutile_lint.engine.rule_docs import RuleDoc
+from cutile_lint.reports.text import wrap
+from cutile_lint.reports.view import View
+
+_FIXES = {"safe": "--fix", "unsafe": "--fix --unsafe-fixes", "manual": "by hand"}
+
+
+def listing(rules: Iterable[RuleInfo], view: View) -> str:
+    """One paragraph per rule: code, name, level, kind of fix and summary."""
+    lines = []
+    for info in rules:
+        head = f"{info.code} {info.name} ({info.level.value}, fix: {info.fix})"
+        lines += [view.style("bold", head), *wrap(info.summary, view.width, "    ", "    ")]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def page(doc: RuleDoc, view: View) -> str:
+    """A rule's page. Markdown code blocks and lists keep their lines; paragraphs are wrapped."""
+    info = doc.info
+    title = f"{info.code} {info.name}"
+    facts = f"level: {info.level.value}; fix: {_FIXES[info.fix]}; layer: {info.layer}"
+    lines = [
+        view.style("bold", title),
+        *wrap(info.summary, view.width),
+        "",
+        facts + (f"; needs: {', '.join(info.needs)}" if info.needs else ""),
+    ]
+    sections = {
+        "What it does": doc.what,
+        "Why is this bad?": doc.why,
+        "Example": doc.example,
+        "Use instead": doc.use_instead,
+        "What it leaves alone": "\n".join(f"- {item}" for item in doc.leaves_alone),
+        "Fix safety": doc.fix_safety,
+        "Cost": doc.cost,
+        "Checklist": "\n".join(f"- {item}" for item in doc.checklist),
+    }
+    for heading, text in sections.items():
+        if text:
+            lines += ["", view.style("bold", heading), *body(text, view)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def body(markdown: str, view: View) -> list[str]:
+    """Markdown as lines: code blocks indented and as they are, list items hanging, paragraphs wrapped."""
+    lines: list[str] = []
+    paragraph: list[str] = []
+    in_code = False
+
+    def flush() -> None:
+        if paragraph:
+            text = " ".join(paragraph)
+            item = re.match(r"(?:[-*]|\d+\.) ", text)
+            hang = "  " + " " * (item.end() if item else 0)
+            lines.extend(wrap(text, view.width, "  ", hang))
+            paragraph.clear()
+
+    for line in markdown.split("\n"):
+        if line.lstrip().startswith("```"):
+            flush()
+            in_code = not in_code
+        elif in_code:
+            lines.append(f"    {line}".rstrip())
+        elif not line.strip():
+            flush()
+            if lines and lines[-1]:
+                lines.append("")
+        else:
+            if re.match(r"\s*(?:[-*]|\d+\.) ", line):
+                flush()
+            paragraph.append(line.strip())
+    flush()
+    return lines
