@@ -17,9 +17,12 @@ from cutile_lint.frontends.rust.reader import COMMENTS, EXTRAS, MAX_MACRO_DEPTH,
 from cutile_lint.frontends.rust.statements import Tail, read_block
 from cutile_lint.sources import Span
 
-_SIMPLE = re.compile(rb"\s*(?:[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*|\d\w*)(?:\s*,\s*(?:[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*|\d\w*))*\s*,?\s*")
+_SIMPLE = re.compile(
+    rb"\s*(?:[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*|\d\w*)(?:\s*,\s*(?:[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*|\d\w*))*\s*,?\s*"
+)
 _PIECE = re.compile(rb"[\w:]+")
 _KEYWORDS = frozenset("return break continue if match loop while for fn let struct unsafe move async const static as in".split())
+_MAX_LOOSE = 256
 _PATTERN_MACROS = frozenset({"matches!", "assert_matches!", "debug_assert_matches!"})
 
 
@@ -88,7 +91,9 @@ def _opaque(reader: Reader, start: int, end: int, kind: str = "tokens") -> synta
     return syntax.Arg(span, syntax.Opaque(span, kind))
 
 
-def _reparsed(reader: Reader, before: bytes, start: int, end: int, after: bytes, text: bytes | None = None) -> tuple[Reader, Node] | None:
+def _reparsed(
+    reader: Reader, before: bytes, start: int, end: int, after: bytes, text: bytes | None = None
+) -> tuple[Reader, Node] | None:
     """Parse ``before + text + after`` as a file; None when it doesn't parse."""
     buffer = before + (reader.buffer[start:end] if text is None else text) + after
     root = tree(buffer)
@@ -134,7 +139,7 @@ def _repeat(reader: Reader, start: int, end: int) -> syntax.Expr | None:
 
 
 def _statements(reader: Reader, start: int, end: int) -> syntax.Expr | None:
-    parsed = _reparsed(reader, b"fn f(){", start, end, b"\n}")
+    parsed = _reparsed(reader, b"fn f(){", start, end, b"\n}") or _reparsed(reader, b"fn f(){", start, end, b"\n;}")
     if parsed is None:
         return None
     inner, root = parsed
@@ -155,6 +160,8 @@ def block_value(reader: Reader, body: Node, span: Span) -> syntax.Expr:
 def _one_by_one(reader: Reader, tokens: Node) -> list[syntax.Arg]:
     """Each argument between the commas of this level by itself."""
     cuts = [child.end_byte for child in tokens.children[1:-1] if child.type == ","]
+    if len(cuts) > _MAX_LOOSE:
+        return [_opaque(reader, tokens.start_byte + 1, tokens.end_byte - 1)]
     starts = [tokens.start_byte + 1, *cuts]
     ends = [*(cut - 1 for cut in cuts), tokens.end_byte - 1]
     found: list[syntax.Arg] = []

@@ -85,7 +85,16 @@ def _generics(reader: Reader, node: Node) -> tuple[str, ...]:
     given = node.child_by_field_name("type_arguments")
     if given is None:
         return ()
-    return tuple(reader.inline(child) for child in given.children if child.type not in "<>," and child.type not in COMMENTS)
+    found: list[str] = []
+    sign = ""
+    for child in given.named_children:
+        if child.type in COMMENTS:
+            continue
+        text = sign + reader.inline(child)
+        sign = "-" if text == "-" else ""  # the grammar has `-1` as an error and a number
+        if not sign:
+            found.append(text)
+    return tuple(found)
 
 
 def items(reader: Reader, node: Node, skip: Node | None = None) -> list[syntax.Expr]:

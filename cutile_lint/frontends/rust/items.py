@@ -39,7 +39,7 @@ def _function(reader: Reader, node: Node, found: list[syntax.Attribute]) -> synt
 
 
 def _abi(reader: Reader, modifiers: Node | None) -> str:
-    """"C" of ``extern "C"``; a bare ``extern`` means that too."""
+    """The ABI: ``C`` of ``extern "C"`` and of a bare ``extern``."""
     for child in modifiers.named_children if modifiers is not None else ():
         if child.type == "extern_modifier":
             text = next((below for below in child.named_children if below.type.endswith("string_literal")), None)

@@ -1,7 +1,7 @@
 """Macro text made parseable without moving a byte.
 
-Metavariables become identifiers of equal length (or what their fragment kind asks for), the marks of a repetition ``$( … )sep*`` become
-blanks; the separator stays where a list or a statement needs it.
+Metavariables become identifiers of equal length (or what their fragment kind asks for), the marks of a repetition ``$(
+… )sep*`` become blanks; the separator stays where a list or a statement needs it.
 """
 
 from __future__ import annotations

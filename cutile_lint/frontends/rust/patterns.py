@@ -1,7 +1,7 @@
 """Patterns: of ``let``, parameters, match arms, ``if let`` and ``matches!``.
 
-``&p``, ``ref p`` and ``mut p`` are read as ``p``. A lone name is a capture unless it begins with a capital (``None``, ``OK``), then it is a
-value; so is a metavariable whose fragment is a pattern, literal, path or expression.
+``&p``, ``ref p`` and ``mut p`` are read as ``p``. A lone name is a capture unless it begins with a capital (``None``,
+``OK``), then it is a value; so is a metavariable whose fragment is a pattern, literal, path or expression.
 """
 
 from __future__ import annotations

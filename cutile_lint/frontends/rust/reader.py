@@ -1,8 +1,9 @@
 """What every part of the Rust frontend shares: where a tree's bytes are in the file, and the tables of handlers.
 
-A :class:`Reader` belongs to one tree. The file's own tree is read with offset 0; a macro's body or arguments are parsed again from
-a *mended* copy (metavariables and repetitions replaced by text of equal length, a few bytes lent around it), so an offset in that
-tree plus :attr:`Reader.shift` is the offset in the file. Text always comes from the file: ``$E`` stays ``$E``.
+A :class:`Reader` belongs to one tree. The file's own tree is read with offset 0; a macro's body or arguments are parsed
+again from a *mended* copy (metavariables and repetitions replaced by text of equal length, a few bytes lent around it),
+so an offset in that tree plus :attr:`Reader.shift` is the offset in the file. Text always comes from the file: ``$E``
+stays ``$E``.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ MAX_MACRO_DEPTH = 24
 COMMENTS = frozenset({"line_comment", "block_comment"})
 EXTRAS = COMMENTS | {"attribute_item", "inner_attribute_item"}
 METAVARIABLE = re.compile(rb"\$\w+")
+
+
+_new_span = object.__new__
+_set_start = Span.start.__set__  # type: ignore[attr-defined]
+_set_end = Span.end.__set__  # type: ignore[attr-defined]
 
 
 class TooDeep(Exception):
@@ -71,8 +77,10 @@ class Reader:
         self.repetitions = repetitions
 
     def span(self, node: Node) -> Span:
-        shift = self.shift
-        return Span(node.start_byte + shift, node.end_byte + shift)
+        made = _new_span(Span)  # one per node: the frozen class's own constructor costs three times as much
+        _set_start(made, node.start_byte + self.shift)
+        _set_end(made, node.end_byte + self.shift)
+        return made
 
     def span_between(self, first: Node, last: Node) -> Span:
         return Span(first.start_byte + self.shift, last.end_byte + self.shift)

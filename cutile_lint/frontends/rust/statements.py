@@ -1,7 +1,8 @@
 """Statements and blocks.
 
-A block is read for what its tail is worth (:class:`Tail`): the value of a function or closure, the value of an arm or of an expression,
-or nothing. In a block worth nothing, a tail ``if``/``match`` is an :class:`If`/:class:`Match` like any other in statement position.
+A block is read for what its tail is worth (:class:`Tail`): the value of a function or closure, the value of an arm or of an
+expression, or nothing. In a block worth nothing, a tail ``if``/``match`` is an :class:`If`/:class:`Match` like any other in
+statement position.
 """
 
 from __future__ import annotations
@@ -278,9 +279,7 @@ def _for(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
 
 
 def _captures(found: syntax.Pattern) -> list[syntax.Expr]:
-    return [
-        syntax.Name(one.span, one.name) for one in found.walk() if isinstance(one, syntax.Pattern) and one.kind == "capture"
-    ]
+    return [syntax.Name(one.span, one.name) for one in found.walk() if isinstance(one, syntax.Pattern) and one.kind == "capture"]
 
 
 def _while(reader: Reader, node: Node, span: Span) -> syntax.Stmt:

@@ -1,0 +1,131 @@
+"""Edits of Rust text that fixes are made of.
+
+Lines get the file's own line ending, new lines the indentation of their neighbour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cutile_lint.findings import Edit
+from cutile_lint.frontends import syntax
+from cutile_lint.frontends.rust.lexer import hidden
+from cutile_lint.sources import BOM, Source, Span
+
+#: what a method can be called on without parentheses around it
+_POSTFIX = (syntax.Attr, syntax.Call, syntax.Name, syntax.Index, syntax.Sequence, syntax.Const, syntax.Repeat, syntax.Block)
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """The edit, and whether a comment goes with it (then the fix is unsafe)."""
+
+    edit: Edit
+    drops_comment: bool
+
+
+def replace(source: Source, span: Span, text: str) -> Edit:
+    """Put ``text`` in the place of a span."""
+    return Edit(source, span.start, span.end, _with_newline(source, text))
+
+
+def insert_before(source: Source, statement: Span, text: str) -> Edit:
+    """``text`` as a statement of its own before another, on the line(s) above when that one begins its line."""
+    indent, alone = _indent(source, statement.start)
+    gap = source.newline + indent if alone else " "
+    return Edit(source, statement.start, statement.start, _indented(source, text, indent) + gap)
+
+
+def insert_after(source: Source, statement: Span, text: str) -> Edit:
+    """``text`` as a statement after another: on the next line (behind a comment of that one) when nothing else follows."""
+    indent, _ = _indent(source, statement.start)
+    end = _line_end(source, statement.end)
+    rest = source.data[statement.end : end].strip()
+    if rest and not _is_comment(rest):
+        return Edit(source, statement.end, statement.end, " " + _indented(source, text, indent))
+    return Edit(source, end, end, source.newline + _indented(source, text, indent))
+
+
+def delete(source: Source, statement: Span) -> Deletion:
+    """Take a statement away: with its lines when nothing else stands on them (a comment behind it goes too), else alone."""
+    data = source.data
+    inside = any(comment for _, _, comment in hidden(data[statement.start : statement.end]))
+    line_start, line_end = _line_start(source, statement.start), _line_end(source, statement.end)
+    before, after = data[line_start : statement.start].strip(), data[statement.end : line_end].strip()
+    if not before and (not after or _is_comment(after)):
+        end = _next_line(source, line_end)
+        if end == line_end and line_start > 0:  # the last line of a file without a final newline
+            line_start = _line_end(source, _line_start(source, line_start - 1))
+        return Deletion(Edit(source, line_start, end, ""), inside or bool(after))
+    start, end = statement.start, statement.end
+    while end < line_end and data[end : end + 1] in (b" ", b"\t"):
+        end += 1
+    if end == line_end:  # last on its line: the blanks before it go
+        while start > line_start and data[start - 1 : start] in (b" ", b"\t"):
+            start -= 1
+    return Deletion(Edit(source, start, end, ""), inside)
+
+
+def append_call(source: Source, value: syntax.Expr, call: str) -> list[Edit]:
+    """Append ``.name(arguments)`` to an expression: on a line of its own where the chain stands one call a line, else directly.
+
+    An expression that a method call would bind tighter than (``-x``, ``a + b``, ``x as T``) gets parentheses.
+    """
+    call = _with_newline(source, call)
+    end = value.span.end
+    if not isinstance(value, _POSTFIX) and not (isinstance(value, syntax.Unary) and value.op in ("?", "await")):
+        start = value.span.start
+        return [Edit(source, start, start, "("), Edit(source, end, end, ")" + call)]
+    indent = _chain_indent(source, value)
+    return [Edit(source, end, end, call if indent is None else source.newline + indent + call)]
+
+
+def _chain_indent(source: Source, value: syntax.Expr) -> str | None:
+    """Indentation of the last link when it begins its line; None for a chain on one line."""
+    link = value
+    while isinstance(link, syntax.Unary) and link.op in ("?", "await"):
+        link = link.operand
+    if isinstance(link, syntax.Call):
+        link = link.func
+    if not isinstance(link, syntax.Attr):
+        return None
+    dot = source.data.rfind(b".", link.base.span.end, link.name_span.start)
+    indent, alone = _indent(source, dot)
+    return indent if alone and dot != -1 else None
+
+
+def _indent(source: Source, offset: int) -> tuple[str, bool]:
+    """The indentation of the line of an offset, and whether only that stands before the offset."""
+    start = _line_start(source, offset)
+    before = source.data[start:offset].removeprefix(BOM)
+    blank = len(before) - len(before.lstrip(b" \t"))
+    return before[:blank].decode(), blank == len(before)
+
+
+def _indented(source: Source, text: str, indent: str) -> str:
+    return _with_newline(source, text).replace(source.newline, source.newline + indent)
+
+
+def _with_newline(source: Source, text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", source.newline)
+
+
+def _line_start(source: Source, offset: int) -> int:
+    return source.line_starts[source.position(offset)[0] - 1]
+
+
+def _line_end(source: Source, offset: int) -> int:
+    """Offset behind the last byte of a line, its line ending not counted."""
+    start = _line_start(source, offset)
+    return start + len(source.data[start : _next_line(source, offset)].rstrip(b"\r\n"))
+
+
+def _next_line(source: Source, offset: int) -> int:
+    row = source.position(offset)[0]
+    return source.line_starts[row] if row < len(source.line_starts) else len(source.data)
+
+
+def _is_comment(rest: bytes) -> bool:
+    """The text is one comment and nothing else."""
+    found = list(hidden(rest))
+    return len(found) == 1 and found[0][2] and found[0][:2] == (0, len(rest))
