@@ -211,7 +211,7 @@ class Mma:
 
 @dataclass(slots=True, eq=False)
 class Reduction:
-    """``reduce`` or ``scan``. ``combiners``: the arithmetic in its body ("addf", "maxf"); ``source`` and ``result``: tile types."""
+    """``reduce`` or ``scan``. ``combiners``: the arithmetic in its body ("addf", "maxf"); ``source``/``result``: tile types."""
 
     op: IrOp
     dim: int | None

@@ -1,12 +1,13 @@
-"""Tile IR text as tokens, by tree-sitter-mlir, with the places it cannot read.
+"""Tile IR text as tokens, and by tree-sitter-mlir the places that are no MLIR.
 
-The grammar knows no Tile IR operation, so its tree is flat and joins neighbouring operations: what it gives is the words,
-strings, values and brackets, and the errors. :mod:`reader` makes operations of them.
+The grammar knows no Tile IR operation: its tree is flat and joins neighbouring operations, so that words, values and brackets are
+all it could give. Those are read here in one pass; the grammar judges the syntax, and :mod:`reader` makes operations.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -24,14 +25,17 @@ MAX_SIZE = 2 * 1024 * 1024
 MAX_DEPTH = 200
 MAX_FAULTS = 50
 
-_WHOLE = frozenset({"value_use", "symbol_ref_id", "caret_id", "string_literal"})
-_PUNCTUATION = frozenset({"<", ">", "(", ")", "[", "]", "{", "}", ",", ":", "=", "->", "::"})
+#: seconds: the grammar's error recovery is quadratic on text that is no MLIR at all (2 MB of Tile IR take 1.5 s)
+MAX_SECONDS = 4.0
+
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
+_PUNCTUATION = frozenset({"<", ">", "(", ")", "[", "]", "{", "}", ",", ":", "=", "->"})
+_KINDS = {"%": "value", "@": "symbol", "^": "label", '"': "string"}
+_PIECE = re.compile(rb"//[^\n]*|->|\"(?:[^\"\\\n]|\\.)*\"|[%@^][\w.$-]+(?:[:#]\d+)?|[\w.!#?$+\x80-\xff-]+|[^\s]")
 # the grammar wants standard types in a block's arguments and calls Tile IR's short ones an error: it does not get to see them
 _BLOCK_ARGUMENTS = re.compile(rb"(?<=\^)(\w+\s*)(\([^()\n]*\))(?=\s*:)")
 # cutile-rs's stand-in for a constant's bytes
 _DENSE_BYTES = re.compile(rb"(?<=dense<)[\d?]+ bytes(?=>)")
-_PIECE = re.compile(r"->|\"[^\"\n]*\"|%[\w.$-]+(?:[:#]\d+)?|[@^][\w.$-]+|[\w.!#?$+-]+|\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +72,14 @@ def read_tokens(source: Source) -> Tokens:
         data = b"   " + data[len(BOM) :]
     # a lone CR is a line end too, and the grammar's comments end at LF only
     data = re.sub(rb"\r(?!\n)", b"\n", data)
-    shown = _BLOCK_ARGUMENTS.sub(lambda found: found.group(1) + b" " * len(found.group(2)), data)
-    shown = _DENSE_BYTES.sub(lambda found: b"0" + b" " * (len(found.group()) - 1), shown)
-    root = _parser().parse(shown).root_node
-    items = _joined(data, _leaves(data, root))
-    faults = list(_errors(root)) if root.has_error else []
+    items = _tokens(data)
     unbalanced = _unbalanced(items)
-    if unbalanced:
-        faults = [unbalanced, *(fault for fault in faults if fault.span.start < unbalanced.span.start)]
-    faults.sort(key=lambda fault: (fault.span.start, fault.span.end))
+    if unbalanced:  # what the grammar says behind it is noise, and slow
+        return Tokens(items, [unbalanced])
+    root = _parse(data)
+    if root is None:
+        return Tokens([], [], "not Tile IR: the parser gave up")
+    faults = sorted(_errors(root), key=lambda fault: (fault.span.start, fault.span.end)) if root.has_error else []
     return Tokens(items, faults[:MAX_FAULTS])
 
 
@@ -86,6 +89,24 @@ def _parser() -> Parser:
     import tree_sitter_mlir
 
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_mlir.language()))
+
+
+def _parse(data: bytes) -> Node | None:
+    """The tree's root, in the text's offsets; None when the time is up."""
+    shown = _BLOCK_ARGUMENTS.sub(lambda found: found.group(1) + b" " * len(found.group(2)), data)
+    shown = _DENSE_BYTES.sub(lambda found: b"0" + b" " * (len(found.group()) - 1), shown)
+    deadline = time.monotonic() + MAX_SECONDS
+    parser = _parser()
+    try:
+        tree = parser.parse(
+            lambda offset, _: shown[offset : offset + 65536],
+            progress_callback=lambda *_: time.monotonic() > deadline,
+        )
+    except ValueError:
+        tree = None
+    if tree is None:
+        parser.reset()
+    return tree.root_node if tree else None
 
 
 def _depth(data: bytes) -> int:
@@ -100,57 +121,19 @@ def _depth(data: bytes) -> int:
     return deepest
 
 
-def _leaves(data: bytes, root: Node) -> Iterator[tuple[str, int, int]]:
-    """(type, start, end) of each leaf in order; what the parser skipped comes in pieces, so that no byte is lost."""
-    cursor = root.walk()
-    position = 0
-    while True:
-        node = cursor.node
-        assert node is not None
-        if node.type in _WHOLE or not cursor.goto_first_child():
-            start, end = node.start_byte, node.end_byte
-            yield from _pieces(data, position, start)
-            if node.type in _WHOLE:
-                yield node.type, start, end
-            elif node.type != "comment":
-                yield from _pieces(data, start, end)
-            position = max(position, end)
-            while not cursor.goto_next_sibling():
-                if not cursor.goto_parent():
-                    yield from _pieces(data, position, len(data))
-                    return
-
-
-def _pieces(data: bytes, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    text = data[start:end].decode("utf-8", "replace")
-    if not text.strip():
-        return
-    for found in _PIECE.finditer(text):
-        at = start + len(text[: found.start()].encode())
-        yield _kind(found.group()), at, at + len(found.group().encode())
-
-
-def _kind(text: str) -> str:
-    if text in _PUNCTUATION:
-        return text
-    sorts = {"%": "value_use", "@": "symbol_ref_id", "^": "caret_id", '"': "string_literal"}
-    return sorts.get(text[0], "word") if len(text) > 1 else "word"
-
-
-def _joined(data: bytes, leaves: Iterator[tuple[str, int, int]]) -> list[Token]:
-    """Tokens; words that touch are one (``!cuda_tile.tile``, ``64x32xf16``, ``-1``)."""
-    names = {"value_use": "value", "symbol_ref_id": "symbol", "caret_id": "label", "string_literal": "string"}
-    runs: list[tuple[str, int, int]] = []
-    for kind, start, end in leaves:
-        if kind == "word" and runs and runs[-1][0] == "word" and runs[-1][2] == start:
-            runs[-1] = ("word", runs[-1][1], end)
-        else:
-            runs.append((names.get(kind, kind), start, end))
+def _tokens(data: bytes) -> list[Token]:
     result: list[Token] = []
     last_end = 0
-    for kind, start, end in runs:
-        first = not result or b"\n" in data[last_end:start]
-        result.append(Token(kind, data[start:end].decode("utf-8", "replace"), start, end, first))
+    for found in _PIECE.finditer(data):
+        piece = found.group()
+        if piece.startswith(b"//"):
+            continue
+        start, end = found.span()
+        text = piece.decode("utf-8", "replace")
+        kind = _KINDS.get(text[0], "word") if len(text) > 1 else "word"
+        if text in _PUNCTUATION:
+            kind = text
+        result.append(Token(kind, text, start, end, not result or b"\n" in data[last_end:start]))
         last_end = end
     return result
 
