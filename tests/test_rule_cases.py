@@ -62,10 +62,8 @@ doc = functools.lru_cache(load_doc)
 @pytest.mark.parametrize("info", RULES, ids=lambda info: info.code)
 def test_a_rule_is_complete(info: RuleInfo) -> None:
     text: RuleDoc = doc(info)
-    missing = [key for key in ("what", "why", "example", "leaves_alone") if not getattr(text, key)]
-    if info.fix != "manual":
-        missing += [] if text.fix_safety else ["fix_safety"]
-    missing += [key for key in ("valid", "invalid") if not getattr(text, key)]
+    wanted = ("what", "why", "example", "fix_safety", "leaves_alone", "valid", "invalid")
+    missing = [key for key in wanted if not getattr(text, key)]
     assert not missing
     assert "\n" not in info.summary
     assert not info.summary.endswith(".")
