@@ -65,6 +65,9 @@ def _jump(reader: Reader, node: Node) -> syntax.Expr:
 @expression("assignment_expression", "compound_assignment_expr")
 def _assignment(reader: Reader, node: Node) -> syntax.Expr:
     span = reader.span(node)
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is not None and right is not None and reader.text(left) == ".." and reader.text(node).startswith("..="):
+        return syntax.Range(span, None, reader.expression(right), inclusive=True)  # the grammar has no word for `..=n`
     return syntax.Block(span, [statement(reader, node, span)], None)
 
 

@@ -43,7 +43,7 @@ def insert_after(source: Source, statement: Span, text: str) -> Edit:
     rest = source.data[statement.end : end].strip()
     if rest and not _is_comment(rest):
         return Edit(source, statement.end, statement.end, " " + _indented(source, text, indent))
-    return Edit(source, end, end, source.newline + _indented(source, text, indent))
+    return Edit(source, end, end, source.newline + indent + _indented(source, text, indent))
 
 
 def delete(source: Source, statement: Span) -> Deletion:
@@ -97,7 +97,7 @@ def _chain_indent(source: Source, value: syntax.Expr) -> str | None:
 def _indent(source: Source, offset: int) -> tuple[str, bool]:
     """The indentation of the line of an offset, and whether only that stands before the offset."""
     start = _line_start(source, offset)
-    before = source.data[start:offset].removeprefix(BOM)
+    before = source.data[start:offset]
     blank = len(before) - len(before.lstrip(b" \t"))
     return before[:blank].decode(), blank == len(before)
 
@@ -111,7 +111,8 @@ def _with_newline(source: Source, text: str) -> str:
 
 
 def _line_start(source: Source, offset: int) -> int:
-    return source.line_starts[source.position(offset)[0] - 1]
+    start = source.line_starts[source.position(offset)[0] - 1]
+    return len(BOM) if not start and source.data.startswith(BOM) else start
 
 
 def _line_end(source: Source, offset: int) -> int:

@@ -8,7 +8,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust.attributes import settings
 from tests.frontends.rust.reading import module, show
 
-EXPORT = '''
+EXPORT = """
 use core::ffi::c_void;
 use crate::ffi_util::{self, TensorDesc as Desc, rc::*};
 
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn cutile_scale(
 ) -> i32 {
     0
 }
-'''
+"""
 
 
 def _function(text: str) -> syntax.Function:
@@ -33,9 +33,14 @@ def test_an_export() -> None:
     read = module(EXPORT)
     function = next(read.functions())
     assert (function.name, function.abi, function.returns, function.is_public) == ("cutile_scale", "C", "i32", True)
-    assert [(attribute.path, attribute.bare, attribute.text) for attribute in function.attributes] == [("unsafe", False, "no_mangle")]
+    assert [(attribute.path, attribute.bare, attribute.text) for attribute in function.attributes] == [
+        ("unsafe", False, "no_mangle")
+    ]
     assert [(param.name, param.annotation) for param in function.params] == [
-        ("out", "*const Desc"), ("block", "i32"), ("", "(i32, i32)"), ("_", "u64"),
+        ("out", "*const Desc"),
+        ("block", "i32"),
+        ("", "(i32, i32)"),
+        ("_", "u64"),
     ]
     first = function.params[0]
     assert first.annotation_span is not None and read.source.slice(first.annotation_span) == "*const Desc"
@@ -70,7 +75,9 @@ def test_entry_settings_are_nested() -> None:
         "unchecked_accesses": True,
     }
     assert [(generic.name, generic.kind, generic.bound) for generic in function.generics] == [
-        ("'a", "lifetime", ""), ("E", "type", "ElementType + Copy"), ("BM", "const", "i32"),
+        ("'a", "lifetime", ""),
+        ("E", "type", "ElementType + Copy"),
+        ("BM", "const", "i32"),
     ]
 
 
