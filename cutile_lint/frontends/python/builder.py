@@ -376,9 +376,7 @@ class Builder:
         return s.With(self.span(node), items, self.body(node.body))
 
     def attempt(self, node: Any) -> s.Try:
-        handlers = [
-            s.Handler(self.span(item), self.maybe(item.type), item.name, self.body(item.body)) for item in node.handlers
-        ]
+        handlers = [s.Handler(self.span(item), self.maybe(item.type), item.name, self.body(item.body)) for item in node.handlers]
         return s.Try(self.span(node), self.body(node.body), handlers, self.body(node.orelse), self.body(node.finalbody))
 
     def importing(self, node: ast.Import) -> s.Import:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -56,7 +57,8 @@ def alone(data: bytes, node: s.Expr) -> object:
 def wrong_spans(module: s.Module) -> Iterator[str]:
     """Each expression whose span is not exact, and each name or argument list that does not stand where it should."""
     data = module.source.data
-    inexact = {part.span for node in module.walk() if isinstance(node, (s.Format, s.Opaque)) for part in node.parts if isinstance(part, s.Const)}
+    formats = [node for node in module.walk() if isinstance(node, (s.Format, s.Opaque))]
+    inexact = {part.span for node in formats for part in node.parts if isinstance(part, s.Const)}
     for node in module.walk():
         text = data[node.span.start : node.span.end]
         if isinstance(node, s.Attr) and not _named(data, node.name_span, node.name):
@@ -77,6 +79,4 @@ def wrong_spans(module: s.Module) -> Iterator[str]:
 
 
 def _named(data: bytes, span: Span, name: str) -> bool:
-    import unicodedata
-
     return unicodedata.normalize("NFKC", data[span.start : span.end].decode()) == name
