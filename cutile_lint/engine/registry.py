@@ -138,6 +138,15 @@ class Registry:
         for selector in selectors:
             self.matching(selector)
 
+    def select(
+        self, select: Sequence[str] = ("ALL",), ignore: Sequence[str] = (), extend_select: Sequence[str] = ()
+    ) -> tuple[RuleInfo, ...]:
+        """The rules chosen by the selectors; the more specific one wins, and ``ignore`` among equals.
+
+        So ``select CTL101, ignore CTL1`` leaves CTL101, and ``select CTL1, ignore CTL101`` all of the group but CTL101.
+        """
+        return self.selected(Settings(select=tuple(select), ignore=tuple(ignore), extend_select=tuple(extend_select)))
+
     def selected(self, *settings: Settings) -> tuple[RuleInfo, ...]:
         """The rules that are on in any of the settings; their selectors are validated. Without settings: all rules."""
         for item in settings:
@@ -160,11 +169,9 @@ def load_rules(
 ) -> tuple[RuleInfo, ...]:
     """The selected rules, the built-in ones and those in the folders ``rule_paths``, sorted by code.
 
-    The more specific selector wins, and ``ignore`` among equals: ``select CTL101, ignore CTL1`` leaves CTL101.
     Raises :class:`SelectorError` for a selector that names no rule, ``RuleFileError`` for a broken rule folder.
     """
-    settings = Settings(select=tuple(select), ignore=tuple(ignore), extend_select=tuple(extend_select))
-    return registry(rule_paths).selected(settings)
+    return registry(rule_paths).select(select, ignore, extend_select)
 
 
 def registry(rule_paths: Iterable[Path] = ()) -> Registry:

@@ -9,7 +9,6 @@ Standard library only, and YAML only when something changed: the build hook impo
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -130,6 +129,8 @@ def load_index(root: Path, cached: Path | None) -> list[list[Any]]:
 def _read(cached: Path | None) -> dict[str, Any] | None:
     if cached is None:
         return None
+    import json
+
     try:
         with open(cached, encoding="utf-8") as file:
             data = json.load(file)
@@ -140,6 +141,8 @@ def _read(cached: Path | None) -> dict[str, Any] | None:
 
 
 def _write(cached: Path, data: dict[str, Any]) -> None:
+    import json
+
     scratch = cached.with_suffix(f".{os.getpid()}.tmp")
     try:
         scratch.write_text(json.dumps(data), encoding="utf-8")

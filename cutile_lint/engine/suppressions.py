@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Finding
-from cutile_lint.frontends.syntax import Comment
 from cutile_lint.sources import Place, Source, Span
+
+if TYPE_CHECKING:
+    from cutile_lint.frontends.syntax import Comment
 
 MARK = b"cutile-lint:"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cutile_lint.config import Configurations
+from cutile_lint.config import Configurations, Settings
 from cutile_lint.engine.cases import CaseRun, Tree
 from cutile_lint.engine.registry import RuleInfo
 from cutile_lint.engine.run import Report, run
@@ -19,8 +19,8 @@ from cutile_lint.sources.discovery import is_candidate
 if TYPE_CHECKING:
     from cutile_lint.unit import KernelUnit
 
-#: (workspace, files to check, settings by file) -> units
-Load = Callable[[Workspace, Sequence[Path], Any], "list[KernelUnit]"]
+#: (workspace, files to check, settings) -> units
+Load = Callable[[Workspace, Sequence[Path], Settings], "list[KernelUnit]"]
 
 
 class MemoryRunner:
@@ -49,9 +49,9 @@ class MemoryRunner:
         from cutile_lint import unit
 
         workspace = Workspace(overlays)
-        settings = Configurations(workspace)
+        settings = Configurations(workspace).for_folder(self.root)
         load: Load = self._load or unit.load
-        return run(load(workspace, files, settings.for_file), rules, settings.for_file)
+        return run(load(workspace, files, settings), rules, settings)
 
     def _overlays(self, tree: Tree, options: Mapping[str, Any]) -> dict[Path, bytes]:
         """The tree, with a configuration file that holds the options and ends the search for another one."""
