@@ -48,7 +48,7 @@ def drop_argument(module: s.Module, call: s.Call, argument: s.Arg) -> Rewrite | 
     if not last:
         start, end = slot.start, slots[index + 1].start
         if previous and has_comment(source, slot.stop, end):  # that comment stays, and its line with it
-            end = slot.stop
+            start, end = previous.stop, slot.stop
         return Rewrite((edit(source, start, end, ""),), has_comment(source, start, end))
     assert previous is not None
     if has_comment(source, previous.end, slot.start):
