@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from cutile_lint.cli.options import overrides, parser
 from cutile_lint.config import Configurations, Settings
@@ -74,8 +74,6 @@ def _prepare(options: argparse.Namespace) -> Run:
         raise UserError("`-` stands alone: standard input is one file")
     if options.stdin_filename is not None and not reads_stdin:
         raise UserError("--stdin-filename names standard input; no other PATH goes with it")
-    if options.unsafe_fixes and not (options.fix or options.diff):
-        raise UserError("--unsafe-fixes goes with --fix or --diff")
     if reads_stdin:
         path = absolute(options.stdin_filename or STDIN_NAME)
         settings = configurations.for_file(path)
@@ -186,7 +184,7 @@ def fails(findings: list[Finding], least: Level) -> bool:
     return any(finding.level.rank >= least.rank for finding in findings)
 
 
-def _view(run: Run, stream) -> View:  # noqa: ANN001
+def _view(run: Run, stream: TextIO) -> View:
     cwd = Path.cwd()
     root = repository_root(cwd) or (run.settings.root if run.settings.file else cwd)
     color = wants_color(stream) and run.options.output_file is None

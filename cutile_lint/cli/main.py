@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cutile_lint.errors import UserError
 
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _command(name: str):  # noqa: ANN202
+def _command(name: str) -> Callable[[Sequence[str]], int]:
     from importlib import import_module
 
     return import_module(f"cutile_lint.cli.{COMMANDS[name]}").main

@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument
     add("paths", nargs="*", metavar="PATH", help="files or folders (default: .; -: standard input)")
     add("--fix", action="store_true", help="apply safe fixes")
-    add("--unsafe-fixes", action="store_true", help="with --fix or --diff: unsafe fixes too")
+    add("--unsafe-fixes", action="store_true", help="with --fix or --diff: unsafe ones too")
     add("--diff", action="store_true", help="show what --fix would change, write nothing")
     add("--select", action="append", type=_codes, metavar="CODES", help="rules to run: CTL101,CTL2,ALL or names")
     add("--ignore", action="append", type=_codes, metavar="CODES", help="rules to leave out")

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from cutile_lint.config import Configurations, Settings
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
 from cutile_lint.sources import Place, Source, Span, Workspace
 from cutile_lint.sources.discovery import Discovery, discover, is_candidate
+
+if TYPE_CHECKING:
+    from cutile_lint.engine.registry import Registry, RuleInfo
+    from cutile_lint.unit import KernelUnit
+
+T = TypeVar("T")
 
 #: says that a file was not analysed, and why
 NOT_ANALYSED = "CTL903"
@@ -75,7 +83,7 @@ def check_files(
 def _run(
     groups: list[tuple[Settings, list[Path]]], workspace: Workspace, configurations: Configurations, report: CheckReport
 ) -> None:
-    from cutile_lint.engine.registry import Registry, RuleInfo
+    from cutile_lint.engine.registry import Registry
     from cutile_lint.engine.run import run
 
     chosen: dict[str, RuleInfo] = {}
@@ -84,15 +92,15 @@ def _run(
         registry = Registry(_rules_of(settings, report))
         _check_selectors(settings, registry)
         known |= {info.code: info for info in registry.rules}
-        chosen |= {info.code: info for info in registry.select(settings.select, settings.ignore, settings.extend_select)}
+        chosen |= {info.code: info for info in registry.selected(settings)}
     rules = [chosen[code] for code in sorted(chosen)]
     codes = {key: info.code for info in known.values() for key in (info.code, info.name)}
     found: dict[tuple[str, Place], Finding] = {}
     for settings, paths in groups:
-        units = _guarded(report, "reading the files", lambda: _load(workspace, paths, settings))
+        units = _guarded(report, "reading the files", _load, workspace, paths, settings)
         if units is None:
             continue
-        result = _guarded(report, "running the rules", lambda: run(units, rules, settings, known=codes.get))
+        result = _guarded(report, "running the rules", partial(run, known=codes.get), units, rules, configurations.for_file)
         if result is None:
             continue
         for finding in result.findings:
@@ -101,20 +109,20 @@ def _run(
         report.errors += [str(error) for error in result.errors]
         report.traces += [error.traceback for error in result.errors if error.traceback]
     if NOT_ANALYSED in chosen:
-        for finding in _problems(workspace, chosen[NOT_ANALYSED]):
+        for finding in _problems(workspace, configurations, chosen[NOT_ANALYSED]):
             found.setdefault((finding.code, finding.place), finding)
-    settled = (_settle(finding, configurations) for finding in found.values())
-    report.findings = sorted((finding for finding in settled if finding is not None), key=Finding.sort_key)
+    wanted = (finding for finding in found.values() if not configurations.for_file(finding.path).excludes(str(finding.path)))
+    report.findings = sorted(wanted, key=Finding.sort_key)
     report.errors = list(dict.fromkeys(report.errors))
 
 
-def _load(workspace: Workspace, paths: list[Path], settings: Settings):  # noqa: ANN202 - the unit layer's own list
+def _load(workspace: Workspace, paths: list[Path], settings: Settings) -> list[KernelUnit]:
     from cutile_lint.unit import load
 
     return load(workspace, paths, settings)
 
 
-def _rules_of(settings: Settings, report: CheckReport):  # noqa: ANN202
+def _rules_of(settings: Settings, report: CheckReport) -> list[RuleInfo]:
     """The built-in rules and those in the user's folders; a broken folder is an error of the run, not its end."""
     from cutile_lint.engine.registry import builtin_rules, folder_rules
 
@@ -129,7 +137,7 @@ def _rules_of(settings: Settings, report: CheckReport):  # noqa: ANN202
     return rules
 
 
-def _check_selectors(settings: Settings, registry) -> None:  # noqa: ANN001
+def _check_selectors(settings: Settings, registry: Registry) -> None:
     """Raise UserError for a selector in ``severity`` or ``per-file-ignores`` that no rule has, and place those in ``select``."""
     where = f"{settings.file}: " if settings.file else ""
     lists = {
@@ -147,30 +155,21 @@ def _check_selectors(settings: Settings, registry) -> None:  # noqa: ANN001
                 raise UserError(f"{where}`{key}`: {error}") from None
 
 
-def _settle(finding: Finding, configurations: Configurations) -> Finding | None:
-    """The finding as its own file's settings want it; None when they don't want it."""
-    settings = configurations.for_file(finding.path)
-    if (
-        not settings.selects(finding.code, finding.name)
-        or settings.ignored_in_file(finding.path, finding.code, finding.name)
-        or settings.excludes(str(finding.path))
-    ):
-        return None
-    level = settings.level_of(finding.code, finding.name, finding.level)
-    return finding if level is finding.level else replace(finding, level=level)
-
-
-def _problems(workspace: Workspace, info) -> Iterable[Finding]:  # noqa: ANN001
+def _problems(workspace: Workspace, configurations: Configurations, info: RuleInfo) -> Iterable[Finding]:
+    """A finding for each file of an op's kind that could not be read, where its settings want that said."""
     for path, problem in workspace.problems.items():
-        if is_candidate(path.name):
+        settings = configurations.for_file(path)
+        on = settings.selects(info.code, info.name) and not settings.ignored_in_file(path, info.code, info.name)
+        if on and is_candidate(path.name):
             place = Place(Source(path, b""), Span(0, 0))
-            yield Finding(place, problem.message, code=info.code, name=info.name, level=info.level)
+            level = settings.level_of(info.code, info.name, info.level)
+            yield Finding(place, problem.message, code=info.code, name=info.name, level=level)
 
 
-def _guarded(report: CheckReport, doing: str, work: Callable):  # noqa: ANN202
+def _guarded(report: CheckReport, doing: str, work: Callable[..., T], *arguments: object) -> T | None:
     """The result of ``work``; None, with an internal error on the report, when it fails."""
     try:
-        return work()
+        return work(*arguments)
     except UserError:
         raise
     except Exception as error:

@@ -73,7 +73,9 @@ class _Loop:
         self.check, self.base, self.unsafe, self.refusal = check, base, unsafe, refusal
         self.result = FixResult()
         self.texts: dict[Path, bytes] = {}  # changed so far
-        self.given_up: set[FixKey] = set()
+        #: why a fix is not tried again
+        self.undone: dict[FixKey, str] = {}
+        self.withheld: dict[FixKey, str] = {}
         self.fighting: set[tuple[str, Path]] = set()
 
     def run(self, style: bool) -> FixResult:
@@ -104,6 +106,7 @@ class _Loop:
         result.applied = [finding for fixes in history for finding in fixes]
         if style:
             self._restyle()
+        result.undone, result.withheld = self._told(self.undone), self._told(self.withheld)
         result.changed = {path: data for path, data in sorted(self.texts.items()) if data != result.originals[path]}
         result.originals = {path: result.originals[path] for path in result.changed}
         return result
@@ -118,12 +121,11 @@ class _Loop:
         if fix is None or (fix.applicability is Applicability.UNSAFE and not self.unsafe):
             return False
         key = _key(finding, fix)
-        if key in self.given_up or any((finding.code, edit.path) in self.fighting for edit in fix.edits):
+        if key in self.undone or key in self.withheld or any((finding.code, edit.path) in self.fighting for edit in fix.edits):
             return False
         reason = next(filter(None, (self.refusal(path) for path in _paths(fix))), "")
         if reason:
-            self.given_up.add(key)
-            self.result.withheld.append(Undone(finding, reason))
+            self.withheld[key] = reason
         return not reason
 
     def _one_pass(self, fixable: list[Finding]) -> list[Finding]:
@@ -168,8 +170,12 @@ class _Loop:
 
     def _undo(self, finding: Finding, reason: str) -> None:
         assert finding.fix is not None
-        self.given_up.add(_key(finding, finding.fix))
-        self.result.undone.append(Undone(finding, reason))
+        self.undone[_key(finding, finding.fix)] = reason
+
+    def _told(self, reasons: Mapping[FixKey, str]) -> list[Undone]:
+        """What is still found at the end and was given up, where it stands now."""
+        found = ((finding, reasons.get(_key(finding, finding.fix))) for finding in self.result.remaining if finding.fix)
+        return [Undone(finding, reason) for finding, reason in found if reason]
 
     def _fight(self, findings: list[Finding]) -> None:
         codes = tuple(sorted({finding.code for finding in findings}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections import Counter
 from pathlib import Path
 
 from cutile_lint.sources import Source
@@ -50,10 +51,13 @@ def _rust(path: Path, before: bytes, after: bytes) -> str:
         fresh = Source(path, after)
     except UnicodeDecodeError:
         return "the file is no longer UTF-8"
-    found = len(rust.parse(fresh).faults)
-    if found and found > len(rust.parse(Source(path, before)).faults):
-        return "the file has a new syntax error"
-    return ""
+    faults = rust.parse(fresh).faults
+    if not faults:
+        return ""
+    old = Source(path, before)
+    known = Counter((fault.message, old.slice(fault.span)) for fault in rust.parse(old).faults)
+    found = Counter((fault.message, fresh.slice(fault.span)) for fault in faults)
+    return "the file has a new syntax error" if found - known else ""
 
 
 def _json(before: bytes, after: bytes) -> str:
