@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cutile_lint.engine.cases import Case, CaseRun, Tree, check_case, load_cases
+from cutile_lint.engine.cases import Case, CaseRun, Tree, check_case, load_base, load_cases
 from cutile_lint.engine.registry import RuleInfo, builtin_rules
 from cutile_lint.engine.rule_docs import RuleDoc, load_doc
 from cutile_lint.findings import Finding
@@ -54,6 +54,17 @@ def convention(finding: Finding) -> list[str]:
     if finding.place.span.start >= finding.place.span.end and finding.place.source.data:
         problems.append(f"the place is empty: {finding.place}")
     return problems
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (Path(__file__).parents[1] / "rules" / "bases").iterdir()))
+def test_a_base_is_clean_and_compiles(name: str) -> None:
+    tree = load_base(name)
+    for path, text in tree.items():
+        if path.endswith(".py"):
+            compile(text, path, "exec")
+    result = MemoryRunner().check(tree, RULES, {}, ["."])
+    assert [f"{finding.place}: {finding.code} {finding.message}" for finding in result.findings] == []
+    assert result.errors == []
 
 
 doc = functools.lru_cache(load_doc)

@@ -254,8 +254,10 @@ def _compare_trees(wanted: Tree, after: Tree, key: str) -> list[str]:
     for path in sorted(wanted.keys() | after.keys()):
         old, new = wanted.get(path), after.get(path)
         if old != new:
-            lines = [(text or "").splitlines(keepends=True) for text in (old, new)]
-            diff = "".join(line if line.endswith("\n") else line + "\n" for line in unified_diff(*lines, "expected", "actual"))
+            lines = unified_diff((old or "").splitlines(), (new or "").splitlines(), "expected", "actual", lineterm="")
+            diff = "".join(f"{line}\n" for line in lines)
+            if (old or "").splitlines() == (new or "").splitlines():
+                diff = f"only line endings differ: {old!r} is expected, not {new!r}"
             problems.append(f"`{key}`: {path} is not as expected\n{diff}")
     return problems
 

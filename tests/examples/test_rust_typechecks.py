@@ -72,11 +72,11 @@ def crate_of(op_folder: Path, out: Path) -> Path:
     return root
 
 
-CRATES = sorted(CLEAN.rglob("src/lib.rs"))
+CRATES = sorted([*CLEAN.rglob("src/lib.rs"), *(ROOT / "rules" / "bases").rglob("src/lib.rs")])
 STANDALONE = sorted(path.parent for path in (CLEAN / "skill").rglob("ffi.rs"))
 
 
-@pytest.mark.parametrize("crate", CRATES, ids=lambda path: path.parents[1].name)
+@pytest.mark.parametrize("crate", CRATES, ids=lambda path: f"{path.parents[2].name}-{path.parents[1].name}")
 def test_crate_type_checks(crate: Path, stub_dir: Path, tmp_path: Path) -> None:
     done = type_check(crate, stub_dir, tmp_path)
     assert done.returncode == 0, done.stderr
