@@ -7,7 +7,8 @@ import re
 import warnings
 
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.python.builder import MAX_DEPTH, Builder, TooDeepError
+from cutile_lint.frontends.python.expressions import MAX_DEPTH, TooDeepError
+from cutile_lint.frontends.python.statements import Builder
 from cutile_lint.sources import Source, Span
 from cutile_lint.sources.source import BOM
 
@@ -24,7 +25,7 @@ def parse(source: Source) -> syntax.Module:
     """The tree of a file. Never raises for its content.
 
     A syntax error gives an empty body and one fault where CPython places it; a file beyond a limit (:data:`MAX_BYTES`,
-    :data:`~cutile_lint.frontends.python.builder.MAX_DEPTH`, CPython's own) or in another encoding gives ``refused``.
+    :data:`~cutile_lint.frontends.python.expressions.MAX_DEPTH`, CPython's own) or in another encoding gives ``refused``.
     """
     module = syntax.Module(source, "python", [])
     module.refused = _refusal(source)
