@@ -210,7 +210,8 @@ def _check_fixes(case: Case, found: list[Finding], runner: Runner) -> list[str]:
     """The fixes as the case expects them, and what holds for every fix: finding gone, nothing left to do in a second run."""
     problems = []
     for key, unsafe in (("fixed", False), ("unsafe_fixed", True)):
-        has_fix = any(item.fix is not None and (unsafe or item.fix.applicability.value == "safe") for item in found)
+        level = "unsafe" if unsafe else "safe"
+        has_fix = any(item.fix is not None and item.fix.applicability.value == level for item in found)
         if key not in case.data and not has_fix:
             continue
         after, failures = runner.fix(case.tree, (case.rule,), case.options, case.paths, unsafe)
