@@ -1,0 +1,194 @@
+"""The Rust files that belong together: items by path, device entries, exports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cutile_lint.frontends import syntax
+from cutile_lint.sources import Place, Source
+from cutile_lint.unit.machine.rust import Macro
+from cutile_lint.unit.machine.scopes import Scope
+from cutile_lint.unit.machine.values import Closure, Known, Value
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.machine.statements import Statements as Machine
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """A function, constant or macro with the modules it stands in, outermost first."""
+
+    name: str
+    modules: tuple[str, ...]
+    node: syntax.Stmt
+    source: Source
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A device kernel: ``#[cutile::entry]`` function of a ``#[cutile::module]``."""
+
+    function: syntax.Function
+    source: Source
+    module: str
+    attribute: syntax.Attribute
+
+    @property
+    def name(self) -> str:
+        return self.function.name
+
+    @property
+    def place(self) -> Place:
+        return Place(self.source, self.function.name_span or self.function.span)
+
+    @property
+    def generics(self) -> list[syntax.Generic]:
+        """Type and const parameters in order (lifetimes left out)."""
+        return [generic for generic in self.function.generics if generic.kind != "lifetime"]
+
+
+@dataclass(slots=True, eq=False)
+class Export:
+    """An ``extern "C"`` function with its symbol."""
+
+    function: syntax.Function
+    source: Source
+    symbol: str
+
+    @property
+    def place(self) -> Place:
+        return Place(self.source, self.function.name_span or self.function.span)
+
+
+def _is_entry(attribute: syntax.Attribute) -> bool:
+    return attribute.path.rsplit("::", 1)[-1] == "entry" and (attribute.path.startswith("cutile") or attribute.path == "entry")
+
+
+def _export_name(function: syntax.Function) -> str:
+    for attribute in function.attributes:
+        if attribute.path.rsplit("::", 1)[-1] in ("export_name", "unsafe") and "export_name" in (attribute.path + attribute.text):
+            quoted = attribute.text.split('"')
+            if len(quoted) >= 2:
+                return quoted[1]
+    return function.name
+
+
+@dataclass(slots=True, eq=False)
+class Crate:
+    """Items of all files of one kernel unit's Rust side. Own files come first, so that the nearest definition wins."""
+
+    modules: list[syntax.Module]
+    items: dict[str, list[Item]] = field(default_factory=dict)
+    methods: dict[str, list[Item]] = field(default_factory=dict)
+    entries: dict[str, Entry] = field(default_factory=dict)
+    exports: list[Export] = field(default_factory=list)
+    _entry_functions: dict[int, Entry] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for module in self.modules:
+            self._collect(module.body, (), module.source, "")
+
+    def _collect(self, body: list[syntax.Stmt], modules: tuple[str, ...], source: Source, device: str) -> None:
+        for node in body:
+            if isinstance(node, syntax.FunctionDef):
+                self._function(node, modules, source, device)
+            elif isinstance(node, syntax.MacroDef):
+                self._add(self.items, Item(f"{node.name}!", modules, node, source))
+            elif isinstance(node, syntax.Assign) and node.declares and isinstance(node.targets[0], syntax.Name):
+                self._add(self.items, Item(node.targets[0].id, modules, node, source))
+            elif isinstance(node, syntax.ClassDef) and node.kind == "impl":
+                self._collect_methods(node, source)
+            elif isinstance(node, syntax.ModuleDef) and node.body is not None:
+                is_device = any(attribute.path.endswith("module") for attribute in node.attributes)
+                self._collect(node.body, (*modules, node.name), source, node.name if is_device else device)
+
+    def _function(self, node: syntax.FunctionDef, modules: tuple[str, ...], source: Source, device: str) -> None:
+        function = node.function
+        self._add(self.items, Item(function.name, modules, node, source))
+        for attribute in function.attributes:
+            if _is_entry(attribute):
+                entry = Entry(function, source, device, attribute)
+                self.entries.setdefault(function.name, entry)
+                self._entry_functions[id(function)] = entry
+        if function.abi == "C":
+            self.exports.append(Export(function, source, _export_name(function)))
+
+    def _collect_methods(self, node: syntax.ClassDef, source: Source) -> None:
+        for statement in node.body:
+            if isinstance(statement, syntax.FunctionDef):
+                item = Item(statement.function.name, (node.name,), statement, source)
+                self._add(self.methods, item)
+                self._add(self.items, item)
+            elif isinstance(statement, syntax.Assign) and isinstance(statement.targets[0], syntax.Name):
+                self._add(self.items, Item(statement.targets[0].id, (node.name,), statement, source))
+
+    @staticmethod
+    def _add(table: dict[str, list[Item]], item: Item) -> None:
+        table.setdefault(item.name, []).append(item)
+
+    # ── looking things up ──
+
+    def entry_of(self, function: syntax.Function) -> Entry | None:
+        return self._entry_functions.get(id(function))
+
+    def find(self, path: str, source: Source) -> Item | None:
+        """The item that a path means in a file: the last segment names it, the one before it must agree if it is a module or type."""
+        segments = [part for part in path.split("::") if part and part not in ("crate", "self", "super", "Self")]
+        if not segments:
+            return None
+        found = self.items.get(segments[-1], [])
+        if len(segments) > 1:
+            qualifier = segments[-2]
+            files = [item for item in found if qualifier in item.modules or item.source.path.stem == qualifier]
+            found = files or ([] if qualifier[:1].isupper() else [item for item in found if not item.modules])
+        own = [item for item in found if item.source is source]
+        pool = own or found
+        return pool[0] if pool else None
+
+    def value(self, machine: Machine, path: str, source: Source) -> Value | None:
+        """The function or constant that a path means."""
+        item = self.find(path, source)
+        if item is None:
+            return None
+        if isinstance(item.node, syntax.FunctionDef):
+            return Closure(item.node.function, self.scope(machine, item.source), Place(item.source, item.node.span))
+        if isinstance(item.node, syntax.Assign) and item.node.value is not None:
+            with machine.inside(scope=self.scope(machine, item.source)):
+                return machine.evaluate(item.node.value)
+        return None
+
+    def macro(self, machine: Machine, name: str, source: Source) -> Macro | None:
+        item = self.find(f"{name}!", source)
+        if item is not None and isinstance(item.node, syntax.MacroDef):
+            return Macro(item.node, self.scope(machine, item.source))
+        return None
+
+    def method(self, machine: Machine, name: str, count: int) -> Closure | None:
+        """A method of one of the crate's own types, when only one has the name and takes that many arguments."""
+        found = [
+            item
+            for item in self.methods.get(name, [])
+            if isinstance(item.node, syntax.FunctionDef) and len(item.node.function.params) == count + 1
+        ]
+        if len(found) != 1 or not isinstance(found[0].node, syntax.FunctionDef):
+            return None
+        return Closure(found[0].node.function, self.scope(machine, found[0].source))
+
+    def scope(self, machine: Machine, source: Source) -> Scope:
+        """The file's scope (its items are found through the crate)."""
+        scopes: dict[int, Scope] = machine.__dict__.setdefault("file_scopes", {})
+        if id(source) not in scopes:
+            scopes[id(source)] = Scope(source)
+        return scopes[id(source)]
+
+    def functions(self) -> Iterator[tuple[syntax.Function, Source]]:
+        for items in self.items.values():
+            for item in items:
+                if isinstance(item.node, syntax.FunctionDef):
+                    yield item.node.function, item.source
+
+    def constant(self, machine: Machine, path: str, source: Source) -> object:
+        value = self.value(machine, path, source)
+        return value.value if isinstance(value, Known) else None

@@ -1,0 +1,290 @@
+"""Which files make up an op: wrappers among the given paths, and the Rust files that export what they call.
+
+Files are linked by **symbol**, not by name; of several files with one symbol the nearest (longest common folder) wins.
+Everything here works on bytes: nothing is parsed before it is known to belong to an op.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cutile_lint.sources.discovery import SKIPPED_FOLDERS
+from cutile_lint.sources.workspace import Workspace
+
+_EXPORT = re.compile(rb'\bextern\s+"C"\s+fn\s+(\w+)|\bexport_name\s*=\s*"(\w+)"')
+_SYMBOL = re.compile(rb"\bcutile_\w+")
+_INCLUDE = re.compile(rb'include!\s*\(\s*"([^"]+)"\s*\)|#\[path\s*=\s*"([^"]+)"\]')
+#: words that look like symbols and are the names of packages
+_NOT_SYMBOLS = frozenset([b"cutile_rs", b"cutile_kernels", b"cutile_lint", b"cutile_module", b"cutile_compiler", b"cutile_macro"])
+#: how far a search for partners goes up and down from a file
+_UP, _DOWN = 4, 4
+
+
+@dataclass(slots=True)
+class OpFiles:
+    """The files of one wrapper. ``rust`` has the exporting files first, then what they use."""
+
+    wrapper: Path | None
+    symbols: frozenset[str]
+    rust: list[Path] = field(default_factory=list)
+    exports: dict[str, Path] = field(default_factory=dict)
+    library: Path | None = None
+    manifest: Path | None = None
+
+
+class Layout:
+    """Finds the files of ops around the paths of a run."""
+
+    def __init__(self, workspace: Workspace, paths: Iterable[Path], markers: Iterable[str]) -> None:
+        self.workspace = workspace
+        self.given = list(dict.fromkeys(paths))
+        self._markers = tuple(marker.encode() for marker in markers)
+        self._exports: dict[bytes, list[Path]] = {}
+        self._indexed: set[Path] = set()
+        self._trees: dict[Path, list[Path]] = {}
+        self._library_files: dict[Path, list[Path]] = {}
+
+    # ── wrappers ──
+
+    def data(self, path: Path) -> bytes:
+        source = self.workspace.source(path)
+        return source.data if source is not None else b""
+
+    def is_wrapper(self, path: Path) -> bool:
+        """The file launches kernels or registers an op for cutile-rs (a cheap look at its bytes)."""
+        data = self.data(path)
+        if b"cutile" not in data or _is_test(path) or b"ffi.dlopen(" in data:
+            return False
+        if b"cutile-rs" in data and b"register_impl" in data and not self._registers_other(data):
+            return True
+        return any(marker in data for marker in self._markers) and b"def " in data and not self._is_runtime(path)
+
+    def _registers_other(self, data: bytes) -> bool:
+        """A module that only looks backends up (the dispatch table) registers nothing itself."""
+        return b"cutile_" not in data and b"autotune_launch" not in data and b"def register_impl" in data
+
+    def _is_runtime(self, path: Path) -> bool:
+        return any(b"def " + marker + b"(" in self.data(path) for marker in self._markers)
+
+    def wrappers(self) -> list[Path]:
+        """Wrappers among the given paths, and those whose partners were given."""
+        found: dict[Path, None] = {}
+        for path in self.given:
+            if path.suffix in (".py", ".pyi"):
+                if self.is_wrapper(path):
+                    found.update(dict.fromkeys(self._with_importers(path)))
+                elif b"cutile" in self.data(path) and not _is_test(path):
+                    found.update(dict.fromkeys(self._importers(path)))
+            elif path.name in ("lib.rs", "Cargo.toml", "ffi_util.rs"):
+                found.update(dict.fromkeys(self._wrappers_near(path, None)))
+        for path in self.given:
+            if path.suffix == ".rs" and path.name not in ("lib.rs", "ffi_util.rs"):
+                symbols = self._symbols_around(path)
+                if symbols and not any(symbols & self._symbols(wrapper) for wrapper in found):
+                    found.update(dict.fromkeys(self._wrappers_near(path, symbols)))
+            elif path.suffix in (".mlir", ".json"):
+                folder = path.parent.parent
+                if any(self._exporting(entry) for entry in self._rust_in(folder)):
+                    symbols = {symbol for entry in self._rust_in(folder) for symbol in self._exporting(entry)}
+                    found.update(dict.fromkeys(self._wrappers_near(folder / "ffi.rs", symbols)))
+        return sorted(found)
+
+    def _with_importers(self, path: Path) -> list[Path]:
+        """The wrapper itself, or the modules of its package that register an op with its help."""
+        if b"register_impl" in self.data(path):
+            return [path]
+        importers = self._importers(path)
+        return importers or [path]
+
+    def _importers(self, path: Path) -> list[Path]:
+        """Wrappers beside a helper module (or one folder up) that name it."""
+        stem = (path.parent.name if path.name == "__init__.py" else path.stem).encode()
+        beside = [*self._python_in(path.parent), *self._python_in(path.parent.parent)]
+        return [
+            other
+            for other in beside
+            if other != path and b"register_impl" in (data := self.data(other)) and stem in data and self.is_wrapper(other)
+        ]
+
+    def _wrappers_near(self, path: Path, symbols: set[bytes] | None) -> Iterator[Path]:
+        """Wrappers in the folders above a Rust file that name one of its symbols (None: any wrapper)."""
+        folder = path.parent
+        for _ in range(_UP):
+            hits = [
+                other
+                for other in self._python_in(folder)
+                if (symbols is None or symbols & self._symbols(other)) and self.is_wrapper(other)
+            ]
+            if hits:
+                for hit in hits:
+                    yield from self._with_importers(hit)
+                return
+            if folder.parent == folder:
+                return
+            folder = folder.parent
+
+    def _python_in(self, folder: Path) -> list[Path]:
+        return [path for path in self.workspace.entries(folder) if path.suffix == ".py"]
+
+    def _rust_in(self, folder: Path) -> list[Path]:
+        return [path for path in self.workspace.entries(folder) if path.suffix == ".rs"]
+
+    def _symbols(self, path: Path) -> set[bytes]:
+        return set(_SYMBOL.findall(self.data(path))) - _NOT_SYMBOLS
+
+    def _symbols_around(self, path: Path) -> set[bytes]:
+        """Symbols exported by a Rust file, or by its neighbours when it exports none (``kernel.rs``)."""
+        own = set(self._exporting(path))
+        if own:
+            return own
+        return {symbol for other in self._rust_in(path.parent) for symbol in self._exporting(other)}
+
+    # ── exports ──
+
+    def _exporting(self, path: Path) -> list[bytes]:
+        data = self.data(path)
+        if b'extern "C"' not in data and b"export_name" not in data:
+            return []
+        return [first or second for first, second in _EXPORT.findall(data)]
+
+    def _index(self, paths: Iterable[Path]) -> None:
+        for path in paths:
+            if path not in self._indexed:
+                self._indexed.add(path)
+                for symbol in self._exporting(path):
+                    self._exports.setdefault(symbol, []).append(path)
+
+    def files_of(self, wrapper: Path, modules: Iterable[Path] = ()) -> OpFiles:
+        """The op's files: its wrapper with the sibling ``modules`` it uses, and the Rust side of its symbols."""
+        symbols = self._symbols(wrapper)
+        for module in modules:
+            symbols |= self._symbols(module)
+        files = OpFiles(wrapper, frozenset(symbol.decode() for symbol in symbols))
+        self._index(path for path in self.given if path.suffix == ".rs")
+        missing = [symbol for symbol in symbols if symbol not in self._exports]
+        if missing:
+            self._index(self._rust_below(wrapper.parent))
+        for symbol in sorted(symbols):
+            if candidates := self._exports.get(symbol):
+                files.exports[symbol.decode()] = max(candidates, key=lambda path: (_common(path, wrapper), -len(path.parts)))
+        self._add_rust(files)
+        return files
+
+    def files_of_export(self, path: Path) -> OpFiles:
+        """The files around an export that no wrapper calls."""
+        symbols = self._exporting(path)
+        files = OpFiles(None, frozenset(symbol.decode() for symbol in symbols))
+        files.exports = {symbol.decode(): path for symbol in symbols}
+        self._add_rust(files)
+        return files
+
+    def _add_rust(self, files: OpFiles) -> None:
+        for path in dict.fromkeys(files.exports.values()):
+            files.library = files.library or self._library(path)
+            files.manifest = files.manifest or self._manifest(path, files.library)
+            for other in self._used_by(path, files.library):
+                if other not in files.rust:
+                    files.rust.append(other)
+
+    def _used_by(self, path: Path, library: Path | None) -> list[Path]:
+        """The exporting file, files included beside it in the crate root, its neighbours, and the shared files above it."""
+        found = [path]
+        if library is not None:
+            found += self._included_with(path, library)
+        found += [other for other in self._rust_in(path.parent) if not self._exporting(other)]
+        folder = path.parent
+        for _ in range(_UP - 1):
+            folder = folder.parent
+            found += [other for other in self._rust_in(folder) if not self._exporting(other) and other.name != "build.rs"]
+            if library is not None and folder == library.parent.parent.parent:
+                break
+        if library is not None:
+            found += [other for other in self._rust_in(library.parent) if not self._exporting(other)]
+            found += self._paths_in(library, self.data(library), attributes=True)
+        return [other for other in dict.fromkeys(found) if other.name != "lib.rs"]
+
+    def _included_with(self, path: Path, library: Path) -> list[Path]:
+        """Files that the crate root includes in the same ``mod`` as ``path``."""
+        for block in re.split(rb"\bmod\s+\w+\s*\{", self.data(library)):
+            paths = self._paths_in(library, block)
+            if path in paths:
+                return [other for other in paths if other != path]
+        return []
+
+    def _paths_in(self, library: Path, data: bytes, attributes: bool = False) -> list[Path]:
+        found = []
+        for included, attribute in _INCLUDE.findall(data):
+            text = attribute if attributes else included
+            if text:
+                other = Path(os.path.normpath(library.parent / os.fsdecode(text)))
+                if self.workspace.exists(other):
+                    found.append(other)
+        return found
+
+    # ── the crate ──
+
+    def _library(self, path: Path) -> Path | None:
+        """The crate root (``lib.rs``) that includes the file, else the nearest one around it."""
+        nearest: Path | None = None
+        folder = path.parent
+        for _ in range(_UP):
+            for candidate in self._libraries_in(folder):
+                nearest = nearest or candidate
+                if path in self._paths_in(candidate, self.data(candidate)) or candidate.parent == path.parent:
+                    return candidate
+            if nearest is not None:
+                return nearest
+            if folder.parent == folder:
+                break
+            folder = folder.parent
+        return nearest
+
+    def _libraries_in(self, folder: Path) -> list[Path]:
+        if folder not in self._library_files:
+            found = [folder / "lib.rs", folder / "src" / "lib.rs"]
+            for entry in self.workspace.entries(folder):
+                if not entry.suffix and not entry.name.startswith(".") and entry.name not in SKIPPED_FOLDERS:
+                    found += [entry / "src" / "lib.rs"]
+            self._library_files[folder] = [path for path in found if self.workspace.exists(path)]
+        return self._library_files[folder]
+
+    def _manifest(self, path: Path, library: Path | None) -> Path | None:
+        folder = library.parent if library is not None else path.parent
+        for _ in range(3):
+            candidate = folder / "Cargo.toml"
+            if self.workspace.exists(candidate):
+                return candidate
+            if folder.parent == folder:
+                return None
+            folder = folder.parent
+        return None
+
+    def _rust_below(self, folder: Path, depth: int = _DOWN) -> list[Path]:
+        """Rust files in a folder and below (build output left out)."""
+        if folder not in self._trees:
+            found: list[Path] = []
+            for path in self.workspace.entries(folder):
+                if path.suffix == ".rs":
+                    found.append(path)
+                elif depth and not path.suffix and not path.name.startswith(".") and path.name not in SKIPPED_FOLDERS:
+                    found += self._rust_below(path, depth - 1)
+            self._trees[folder] = found
+        return self._trees[folder]
+
+
+def _common(first: Path, second: Path) -> int:
+    """Number of leading folders that two paths share."""
+    count = 0
+    for left, right in zip(first.parts, second.parts, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count
+
+
+def _is_test(path: Path) -> bool:
+    return path.name.startswith("test_") or path.name in ("conftest.py",) or path.stem.endswith("_test")

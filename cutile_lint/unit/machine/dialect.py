@@ -1,0 +1,113 @@
+"""What the machine asks of a language: names, calls, methods and attributes that the tree alone does not settle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from cutile_lint.frontends import syntax
+from cutile_lint.unit.machine.scopes import Scope
+from cutile_lint.unit.machine.values import Arguments, Class, Closure, Known, ModuleValue, Record, Term, Value, unknown
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.machine.statements import Statements as Machine
+
+
+class Dialect:
+    """Defaults of a language without any knowledge: everything is a symbol, every call an event."""
+
+    #: names of a block end with it (Rust)
+    block_scopes = False
+    #: functions and macros are visible before their definition in their block (Rust)
+    hoists_items = False
+    #: one arm of a match is always taken (Rust)
+    exhaustive_match = False
+    #: ``==`` and ``<`` may be device work (Python)
+    compares_tensors = False
+
+    def name(self, machine: Machine, node: syntax.Name) -> Value:
+        return Term("external", node.id, place=machine.place(node))
+
+    def attribute(self, machine: Machine, base: Value, name: str, node: syntax.Node) -> Value:
+        return Term("attr", name, (base,), place=machine.place(node))
+
+    def missing_member(self, machine: Machine, base: ModuleValue, name: str, node: syntax.Node) -> Value:
+        return Term("external", f"{base.scope.source.path.stem}.{name}", place=machine.place(node))
+
+    def bind_member(self, machine: Machine, member: Value, base: Record, node: syntax.Node) -> Value:
+        return member
+
+    def call(self, machine: Machine, callee: Value, arguments: Arguments, node: syntax.Node) -> Value:
+        """Call something outside the project."""
+        name = callee.name if isinstance(callee, Term) and callee.op == "external" else ""
+        operands = tuple(arguments.positional) if name else (callee, *arguments.positional)
+        result = Term("call", name, operands, arguments.keywords, machine.fresh(), machine.place(node))
+        machine.emit("call", node, name, value=result, arguments=arguments, target=None if name else callee)
+        return result
+
+    def method(self, machine: Machine, base: Value, name: str, arguments: Arguments, node: syntax.Node) -> Value:
+        """Call a method of something that is no object of the project."""
+        result = Term("method", name, (base, *arguments.positional), arguments.keywords, machine.fresh(), machine.place(node))
+        machine.emit("call", node, name, value=result, arguments=arguments, target=base)
+        return result
+
+    def enter(self, machine: Machine, closure: Closure, arguments: Arguments, node: syntax.Node) -> Value:
+        """Call a function of the project."""
+        return machine.invoke(closure, arguments, node)
+
+    def construct(self, machine: Machine, cls: Class, arguments: Arguments, node: syntax.Node) -> Value:
+        return Record(cls.definition.name, {}, cls, machine.place(node))
+
+    def arithmetic(self, function: Callable[[object, object], object], op: str, left: object, right: object) -> object:
+        return function(left, right)
+
+    def dereference(self, machine: Machine, op: str, operand: Value, node: syntax.Unary) -> Value:
+        return operand
+
+    def is_identity_decorator(self, value: Value) -> bool:
+        return False
+
+    def is_tuple_record(self, value: Record) -> bool:
+        return False
+
+    def do_import(self, machine: Machine, node: syntax.Import) -> None:
+        for name in node.names:
+            machine.bind(name.alias, unknown("import", machine.place(name)), name, declares=True)
+
+    def read(self, machine: Machine, name: str, value: Value) -> Value:
+        """A name's value as an expression sees it."""
+        return value
+
+    def metavariable_target(self, machine: Machine, name: str) -> tuple[Scope | None, str]:
+        """The caller's scope and name that binding a macro's ``$name`` means."""
+        return None, name
+
+    def arm_test(self, machine: Machine, arm: syntax.Arm, subject: Value) -> Value:
+        """The test of a match arm; binds its captures."""
+        return machine.match(arm.pattern, subject)
+
+    def repeated_values(self, machine: Machine, node: syntax.Expr) -> list[Value]:
+        """The values of an expression that stands in a macro's repetition, one per element."""
+        return [machine.evaluate(node)]
+
+    def define_macro(self, machine: Machine, node: syntax.MacroDef) -> None:
+        return None
+
+    def macro_call(self, machine: Machine, node: syntax.Call) -> Value:
+        return unknown("macro", machine.place(node))
+
+    def repeat(self, machine: Machine, node: syntax.Repetition) -> None:
+        machine.run(node.body)
+
+    def constant_pattern(self, machine: Machine, pattern: syntax.Pattern) -> Value | None:
+        """The constant that a plain name in a pattern means, if it means one."""
+        return None
+
+    def match_constructor(self, machine: Machine, pattern: syntax.Pattern, value: Value) -> Value:
+        """The test of a ``Some(x)``, ``Point(x=0)`` or mapping pattern; binds what it captures."""
+        for position, item in enumerate(pattern.items):
+            part = Term("payload", f"{pattern.name}.{position}", (value,), place=machine.place(item))
+            machine.match(item, part)
+        for name, item in pattern.fields:
+            machine.match(item, Term("payload", f"{pattern.name}.{name}", (value,), place=machine.place(item)))
+        return Term("compare", "==", (value, Known(pattern.name)), place=machine.place(pattern))

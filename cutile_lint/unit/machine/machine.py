@@ -1,0 +1,41 @@
+"""The machine put together, and its entry points."""
+
+from __future__ import annotations
+
+from cutile_lint.frontends import syntax
+from cutile_lint.unit.machine.dialect import Dialect
+from cutile_lint.unit.machine.scopes import Scope
+from cutile_lint.unit.machine.state import TooMuch
+from cutile_lint.unit.machine.statements import Statements
+from cutile_lint.unit.machine.trace import Frame, Trace
+from cutile_lint.unit.machine.values import Closure, Value
+
+
+class Machine(Statements):
+    """One symbolic run; make a new one for each callable."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        super().__init__(dialect)
+
+    def load(self, module: syntax.Module, scope: Scope) -> Trace:
+        """Run a module's top level in ``scope``; returns what that did (it is no part of the run's own trace)."""
+        frame = Frame(None, None, module.source, None)
+        fresh = Trace()
+        mark = len(self.exits)
+        with self.inside(scope=scope, trace=fresh, path=(), timed=0, loops=(), contexts=(), tries=(), alive=True):
+            self.frames.append(frame)
+            try:
+                self.run(module.body)
+            finally:
+                self.frames.pop()
+        del self.exits[mark:]
+        return fresh
+
+    def run_callable(self, closure: Closure, inputs: dict[str, Value] | None = None) -> Trace:
+        """Run a callable with symbols as arguments and return the trace; an over-large run is cut and says so in ``gaps``."""
+        with self.inside(scope=closure.scope):
+            try:
+                self.run_root(closure, inputs)
+            except (TooMuch, RecursionError) as error:
+                self.gap(f"too large to follow ({type(error).__name__})")
+        return self.trace

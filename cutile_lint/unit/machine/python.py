@@ -1,0 +1,233 @@
+"""The Python dialect: imports, builtins, classes, and the autotuner."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING
+
+from cutile_lint.frontends import syntax
+from cutile_lint.unit.machine import python_builtins, python_methods
+from cutile_lint.unit.machine.dialect import Dialect
+from cutile_lint.unit.machine.trace import Tuning
+from cutile_lint.unit.machine.values import (
+    Arguments,
+    Class,
+    Closure,
+    Hop,
+    Known,
+    ModuleValue,
+    Partial,
+    Record,
+    Term,
+    Value,
+    unknown,
+)
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.machine.statements import Statements as Machine
+    from cutile_lint.unit.program import Program
+
+_BUILTINS = frozenset(dir(builtins))
+_RECORD_TAGS = ("dataclass", "dataclasses.dataclass")
+_TUPLE_BASES = ("typing.NamedTuple", "NamedTuple")
+
+
+class PythonDialect(Dialect):
+    """Runs Python with the project's modules loaded on import; everything else is a symbol."""
+
+    compares_tensors = True
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    # ── names and modules ──
+
+    def name(self, machine: Machine, node: syntax.Name) -> Value:
+        if node.id == "__name__":
+            return Known("module")
+        return Term("external", node.id, place=machine.place(node))
+
+    def do_import(self, machine: Machine, node: syntax.Import) -> None:
+        for name in node.names:
+            if name.name == "*":
+                self._star(machine, name, node.level)
+                continue
+            machine.bind(name.alias, self._imported(machine, name, node.level), name, declares=True)
+
+    def _imported(self, machine: Machine, name: syntax.ImportName, level: int) -> Value:
+        place = machine.place(name)
+        here = machine.scope.source.path
+        if name.name is None:
+            path = self.program.resolve(here, name.module, level)
+            dotted_alias = name.alias == name.module.split(".")[0]
+            if path is not None and not dotted_alias:
+                return ModuleValue(self.program.load(machine, path), place)
+            return Term("external", name.alias if dotted_alias else name.module, place=place)
+        full = f"{name.module}.{name.name}" if name.module else name.name
+        if self.program.is_runtime(here, name.module, name.name, level):
+            return Term("external", full, place=place)
+        module = self.program.resolve(here, name.module, level)
+        if module is not None:
+            scope = self.program.load(machine, module)
+            if (found := scope.names.get(name.name)) is not None:
+                return found
+            submodule = self.program.resolve(here, full, level)
+            if submodule is not None and submodule != module:
+                return ModuleValue(self.program.load(machine, submodule), place)
+            return Term("external", full, place=place)
+        submodule = self.program.resolve(here, full, level)
+        if submodule is not None:
+            return ModuleValue(self.program.load(machine, submodule), place)
+        return Term("external", full, place=place)
+
+    def _star(self, machine: Machine, name: syntax.ImportName, level: int) -> None:
+        path = self.program.resolve(machine.scope.source.path, name.module, level)
+        if path is None:
+            return
+        for key, value in self.program.load(machine, path).names.items():
+            if not key.startswith("_"):
+                machine.bind(key, value, name, declares=True)
+
+    def missing_member(self, machine: Machine, base: ModuleValue, name: str, node: syntax.Node) -> Value:
+        path = self.program.resolve(base.scope.source.path, name, 1)
+        if path is not None:
+            return ModuleValue(self.program.load(machine, path), machine.place(node))
+        return super().missing_member(machine, base, name, node)
+
+    # ── attributes and members ──
+
+    def attribute(self, machine: Machine, base: Value, name: str, node: syntax.Node) -> Value:
+        if isinstance(base, (Closure, Partial)):
+            label = base.function.name if isinstance(base, Closure) else "partial"
+            return Term("global", f"{label}.{name}", (Known(None),), place=machine.place(node))
+        if isinstance(base, Class):
+            return Term("global", f"{base.definition.name}.{name}", (Known(None),), place=machine.place(node))
+        if name in python_methods.METADATA:
+            base = python_methods.same_metadata(base, name)
+            if name == "requires_grad" and isinstance(base, Term) and base.op == "method" and base.name == "detach":
+                return Known(False, machine.place(node))
+        return Term("attr", name, (base,), place=machine.place(node))
+
+    def bind_member(self, machine: Machine, member: Value, base: Record, node: syntax.Node) -> Value:
+        if not isinstance(member, Closure):
+            return member
+        tags = [tag.name for tag in member.tags if isinstance(tag, Term)]
+        if "staticmethod" in tags:
+            return member
+        if "property" in tags or "functools.cached_property" in tags or "cached_property" in tags:
+            return machine.call(Partial(member, [base], {}), Arguments(), node)
+        if "classmethod" in tags:
+            return Partial(member, [base.cls or base], {})
+        return Partial(member, [base], {})
+
+    def is_tuple_record(self, value: Record) -> bool:
+        return value.cls is not None and any(isinstance(base, Term) and base.name in _TUPLE_BASES for base in value.cls.bases)
+
+    # ── calls ──
+
+    def call(self, machine: Machine, callee: Value, arguments: Arguments, node: syntax.Node) -> Value:
+        if isinstance(callee, Term) and callee.op == "external":
+            role = self.program.role(callee.name)
+            if role == "autotune-launch":
+                return self.tune(machine, arguments, node)
+            handled = python_builtins.call(machine, callee.name, arguments, node)
+            if handled is not None:
+                return handled
+            bound = self._bound_method(machine, callee, arguments, node)
+            if bound is not None:
+                return bound
+        elif isinstance(callee, Term) and callee.op == "attr":
+            return self.method(machine, callee.base, callee.name, arguments, node)
+        elif isinstance(callee, Term) and callee.op == "call" and arguments.positional and not arguments.keywords:
+            self._late_decorator(callee, arguments.positional[0])
+        return super().call(machine, callee, arguments, node)
+
+    def _late_decorator(self, decorator: Term, value: Value) -> None:
+        """``register_impl("x", backend="y")(fn)``: the same as decorating ``fn``."""
+        if isinstance(value, Closure):
+            value.tags.append(decorator)
+
+    def _bound_method(self, machine: Machine, callee: Term, arguments: Arguments, node: syntax.Node) -> Value | None:
+        """``torch.Tensor.clone(x)`` is ``x.clone()``."""
+        if callee.name.startswith("torch.Tensor.") and arguments.positional:
+            rest = Arguments(
+                arguments.positional[1:], arguments.keywords, arguments.places[1:], arguments.keyword_places, arguments.exact
+            )
+            return self.method(machine, arguments.positional[0], callee.name.rsplit(".", 1)[1], rest, node)
+        return None
+
+    def method(self, machine: Machine, base: Value, name: str, arguments: Arguments, node: syntax.Node) -> Value:
+        handled = python_methods.call(machine, base, name, arguments, node)
+        if handled is not None:
+            return handled
+        serial = 0 if name in python_methods.PURE else machine.fresh()
+        if name in python_methods.METADATA_METHODS:
+            base = python_methods.same_metadata(base, name)
+        result = Term("method", name, (base, *arguments.positional), arguments.keywords, serial, machine.place(node))
+        machine.emit("call", node, name, value=result, arguments=arguments, target=base)
+        return result
+
+    # ── classes ──
+
+    def construct(self, machine: Machine, cls: Class, arguments: Arguments, node: syntax.Node) -> Value:
+        record = Record(cls.definition.name, {}, cls, machine.place(node))
+        init = cls.member("__init__")
+        if isinstance(init, Closure):
+            machine.call(Partial(init, [record], {}), arguments, node)
+            return record
+        order = cls.fields_in_order()
+        if order or any(tag in _RECORD_TAGS for tag in cls.tags) or self.is_tuple_record(record):
+            for name in order:
+                default = cls.member(name)
+                if default is not None:
+                    record.fields[name] = python_builtins.field_default(machine, default, node)
+            for name, value in zip(order, arguments.positional, strict=False):
+                record.fields[name] = value
+            record.fields.update(arguments.keywords)
+            record.fields = {name: record.fields[name] for name in [*order, *record.fields] if name in record.fields}
+        return record
+
+    def match_constructor(self, machine: Machine, pattern: syntax.Pattern, value: Value) -> Value:
+        if pattern.kind == "mapping":
+            for name, item in pattern.fields:
+                machine.match(item, machine.item(value, Known(name), pattern))
+            return unknown("mapping pattern", machine.place(pattern))
+        for name, item in pattern.fields:
+            machine.match(item, machine.attribute(value, name, pattern))
+        for item in pattern.items:
+            machine.match(item, unknown("class pattern", machine.place(item)))
+        return Term("call", "isinstance", (value, Term("external", pattern.name)), place=machine.place(pattern))
+
+    # ── the autotuner ──
+
+    def tune(self, machine: Machine, arguments: Arguments, node: syntax.Node) -> Value:
+        """``autotune_launch(kernel_fn, configs, key, …)``: run ``kernel_fn`` once, with a symbol for the config, as timed region."""
+        event = machine.emit("tune-start", node, "autotune_launch", arguments=arguments)
+        number = len(machine.trace.tunings) + 1
+        kernel_fn = arguments.get(0, "kernel_fn")
+        configs = arguments.get(1, "configs")
+        tuning = Tuning(number, event, kernel_fn, configs, arguments.get(2, "key"))
+        machine.trace.tunings.append(tuning)
+        place = machine.place(node)
+        config = Term("config", str(number), (configs or unknown("configs", place),), place=place, trail=Hop(place, "made", "cfg"))
+        tuning.config = config
+        output: Value = unknown("kernel_fn", place)
+        if kernel_fn is not None:
+            mark = len(machine.exits)
+            with machine.inside(timed=number):
+                output = machine.call(kernel_fn, Arguments([config], {}, [place]), node)
+            machine.alive = True
+            machine.exits[mark:] = [item for item in machine.exits[mark:] if item[0] != "return"]
+        tuning.output = output
+        machine.emit("tune-end", node, "autotune_launch")
+        tuning.result = Record(
+            "TunedResult",
+            {
+                "output": output,
+                "best_config": config,
+                "tuning_record": unknown("tuning record", place),
+                "cache_hit": Term("unknown", "cache hit", serial=machine.fresh(), place=place),
+            },
+            place=place,
+        )
+        return tuning.result

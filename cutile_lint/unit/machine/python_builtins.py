@@ -1,0 +1,378 @@
+"""Functions of Python and its standard library that the machine computes instead of recording."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import product
+from typing import TYPE_CHECKING
+
+from cutile_lint.frontends import syntax
+from cutile_lint.unit.machine.paths import truth
+from cutile_lint.unit.machine.values import (
+    Arguments,
+    Choice,
+    Class,
+    Closure,
+    Entries,
+    Items,
+    Known,
+    Partial,
+    Record,
+    Term,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.machine.statements import Statements as Machine
+
+_Handler = "Callable[[Machine, Arguments, syntax.Node], Value | None]"
+_MAX_PRODUCT = 400
+
+
+def call(machine: Machine, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
+    """The result of a function that is known here; None for others."""
+    name = _ALIASES.get(name, name)
+    handler = _FUNCTIONS.get(name)
+    if handler is not None:
+        result = handler(machine, arguments, node)
+        if result is not None:
+            return result
+    if name in _PURE:
+        return _pure(machine, name, arguments, node)
+    return None
+
+
+def _pure(machine: Machine, name: str, arguments: Arguments, node: syntax.Node) -> Value:
+    """A function without effects: equal arguments give equal results."""
+    values = [machine.resolve(value) for value in arguments.positional]
+    if name in _NUMERIC and values and all(isinstance(value, Known) for value in values) and not arguments.keywords:
+        try:
+            return Known(_NUMERIC[name](*(value.value for value in values)), machine.place(node), values[0].trail)  # type: ignore[attr-defined]
+        except Exception:
+            pass
+    if len(values) == 1 and isinstance(values[0], Choice) and name in _NUMERIC:
+        return machine.distribute(values[0], lambda one: _pure(machine, name, Arguments([one]), node))
+    trail = values[0].trail if values and name in ("int", "float", "bool") else None
+    return Term("call", name, tuple(values), arguments.keywords, place=machine.place(node), trail=trail)
+
+
+def field_default(machine: Machine, default: Value, node: syntax.Node) -> Value:
+    """A dataclass field's default: ``field(default=…)`` / ``field(default_factory=…)`` are opened."""
+    if isinstance(default, Term) and default.op == "call" and default.name in ("field", "dataclasses.field"):
+        if "default" in default.keywords:
+            return default.keywords["default"]
+        if "default_factory" in default.keywords:
+            return machine.call(default.keywords["default_factory"], Arguments(), node)
+    return default
+
+
+def _range(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    values = [machine.resolve(value) for value in arguments.positional]
+    if values and all(isinstance(value, Known) and isinstance(value.value, int) for value in values):
+        numbers = range(*(value.value for value in values))  # type: ignore[attr-defined]
+        if len(numbers) <= 64:
+            return Items("list", [Known(number, machine.place(node)) for number in numbers])
+    return Term("call", "range", tuple(values), place=machine.place(node))
+
+
+def _sequence(kind: str) -> Callable[[Machine, Arguments, syntax.Node], Value | None]:
+    def make(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+        result = Items(kind, [], machine.place(node), born=machine.path)
+        if not arguments.positional:
+            return result
+        value = machine.resolve(arguments.positional[0])
+        items = machine.iterate(value)
+        if items is None:
+            return Term("call", kind, (value,), place=machine.place(node), trail=value.trail)
+        result.items, result.conditions, result.open = list(items.items), list(items.conditions), items.open
+        return result
+
+    return make
+
+
+def _zip(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    columns = [machine.iterate(machine.resolve(value)) for value in arguments.positional]
+    if any(column is None or column.open or any(column.conditions) for column in columns):
+        return None
+    rows = zip(*(column.items for column in columns if column is not None), strict=False)
+    return Items("list", [Items("tuple", list(row)) for row in rows], machine.place(node))
+
+
+def _enumerate(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    items = machine.iterate(machine.resolve(arguments.positional[0])) if arguments.positional else None
+    if items is None:
+        return None
+    result = Items("list", [Items("tuple", [Known(at), item]) for at, item in enumerate(items.items)], machine.place(node))
+    result.conditions, result.open = list(items.conditions), items.open
+    return result
+
+
+def _product(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    columns = [machine.iterate(machine.resolve(value)) for value in arguments.positional]
+    repeat = arguments.keywords.get("repeat")
+    if any(column is None or column.open or any(column.conditions) for column in columns):
+        return None
+    pools = [column.items for column in columns if column is not None]
+    if isinstance(repeat, Known) and isinstance(repeat.value, int):
+        pools = pools * repeat.value
+    if math.prod(len(pool) for pool in pools) > _MAX_PRODUCT:
+        return None
+    return Items("list", [Items("tuple", list(row)) for row in product(*pools)], machine.place(node))
+
+
+def _map(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    if len(arguments.positional) < 2:
+        return None
+    columns = [machine.iterate(machine.resolve(value)) for value in arguments.positional[1:]]
+    if any(column is None for column in columns):
+        return None
+    result = Items("list", [], machine.place(node), born=machine.path)
+    first = columns[0]
+    for row in zip(*(column.items for column in columns if column is not None), strict=False):
+        result.append(machine.call(arguments.positional[0], Arguments(list(row), {}, [machine.place(node)] * len(row)), node), machine.path)
+    result.open = bool(first and first.open)
+    return result
+
+
+def _any_all(op: str) -> Callable[[Machine, Arguments, syntax.Node], Value | None]:
+    def decide(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+        items = machine.iterate(machine.resolve(arguments.positional[0])) if arguments.positional else None
+        if items is None:
+            return None
+        parts = [machine.resolve(item) for item in items.items]
+        decisive = op == "or"
+        if any(truth(part) is decisive for part in parts) and not items.open:
+            return Known(decisive, machine.place(node))
+        parts = [part for part in parts if truth(part) is None]
+        if items.open:
+            parts.append(Term("unknown", op, serial=machine.fresh()))
+        if not parts:
+            return Known(not decisive, machine.place(node))
+        return parts[0] if len(parts) == 1 else Term(op, "", tuple(parts), place=machine.place(node))
+
+    return decide
+
+
+def _len(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    value = machine.resolve(arguments.positional[0]) if arguments.positional else None
+    if isinstance(value, Items) and not value.open and not any(value.conditions):
+        return Known(len(value.items), machine.place(node))
+    if isinstance(value, Entries) and not value.open:
+        return Known(len(value.entries), machine.place(node))
+    return None
+
+
+def _getattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    if len(arguments.positional) < 2:
+        return None
+    base, name = machine.resolve(arguments.positional[0]), machine.resolve(arguments.positional[1])
+    if not isinstance(name, Known) or not isinstance(name.value, str):
+        return None
+    default = arguments.positional[2] if len(arguments.positional) > 2 else None
+    if default is not None:
+        if isinstance(base, Record) and name.value not in base.fields and (base.cls is None or base.cls.member(name.value) is None):
+            return default
+        if isinstance(base, Term) and base.op == "config" and _config_lacks(machine, base, name.value):
+            return default
+    return machine.attribute(base, name.value, node)
+
+
+def _config_lacks(machine: Machine, config: Term, name: str) -> bool:
+    """No config of a fully known list has the field."""
+    items = machine.iterate(machine.resolve(config.base))
+    if items is None or items.open or not items.items:
+        return False
+    return all(isinstance(item, Record) and name not in item.fields for item in items.items)
+
+
+def _hasattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    base, name = machine.resolve(arguments.positional[0]), machine.resolve(arguments.positional[1])
+    if isinstance(base, Record) and isinstance(name, Known):
+        return Known(name.value in base.fields, machine.place(node))
+    return None
+
+
+def _setattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    base, name = machine.resolve(arguments.positional[0]), machine.resolve(arguments.positional[1])
+    if isinstance(base, Record) and isinstance(name, Known) and isinstance(name.value, str):
+        machine.journal.write(base.fields, name.value, arguments.positional[2])
+        return Known(None)
+    return None
+
+
+def _namespace(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    return Record("SimpleNamespace", dict(arguments.keywords), place=machine.place(node))
+
+
+def _dict(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    result = Entries(machine.place(node))
+    for value in arguments.positional:
+        source = machine.resolve(value)
+        if isinstance(source, Entries):
+            for key, item in source.items():
+                result.put(key, item)
+            result.open = result.open or source.open
+        elif isinstance(source, Items) and all(isinstance(item, Items) and len(item.items) == 2 for item in source.items):
+            for item in source.items:
+                result.put(item.items[0], item.items[1])  # type: ignore[attr-defined]
+        else:
+            result.open = True
+    for name, value in arguments.keywords.items():
+        result.put(Known(name), value)
+    return result
+
+
+def _vars(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    base = machine.resolve(arguments.positional[0]) if arguments.positional else None
+    if isinstance(base, Record):
+        result = Entries(machine.place(node))
+        for name, value in base.fields.items():
+            result.put(Known(name), value)
+        return result
+    return base if isinstance(base, Term) and base.op == "config" else None
+
+
+def _replace(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    base = machine.resolve(arguments.positional[0]) if arguments.positional else None
+    if isinstance(base, Record):
+        return Record(base.name, {**base.fields, **arguments.keywords}, base.cls, machine.place(node))
+    return None
+
+
+def _partial(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    if not arguments.positional:
+        return None
+    return Partial(arguments.positional[0], arguments.positional[1:], dict(arguments.keywords), machine.place(node))
+
+
+def _cached(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    value = arguments.positional[0] if arguments.positional else None
+    if isinstance(value, Closure):
+        copy = Closure(value.function, value.scope, value.place)
+        copy.defaults, copy.owner, copy.tags = value.defaults, value.owner, [*value.tags, Term("external", "functools.cache")]
+        return copy
+    return None
+
+
+def _namedtuple(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    names = machine.resolve(arguments.positional[1]) if len(arguments.positional) > 1 else None
+    title = machine.resolve(arguments.positional[0]) if arguments.positional else None
+    order: list[str] = []
+    if isinstance(names, Known) and isinstance(names.value, str):
+        order = names.value.replace(",", " ").split()
+    elif isinstance(names, Items):
+        order = [str(item.value) if isinstance(item, Known) else str(_first(item)) for item in names.items]
+    if not order or not isinstance(title, Known):
+        return None
+    definition = syntax.ClassDef(node.span, str(title.value), [], [])
+    cls = Class(definition, machine.scope, machine.place(node))
+    cls.order = order
+    cls.bases = [Term("external", "NamedTuple")]
+    defaults = machine.resolve(arguments.keywords["defaults"]) if "defaults" in arguments.keywords else None
+    if isinstance(defaults, Items):
+        for name, value in zip(reversed(order), reversed(defaults.items), strict=False):
+            cls.members[name] = value
+    return cls
+
+
+def _first(value: Value) -> object:
+    if isinstance(value, Items) and value.items and isinstance(value.items[0], Known):
+        return value.items[0].value
+    return ""
+
+
+def _identity(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    return arguments.positional[0] if arguments.positional else None
+
+
+def _chain(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    result = Items("list", [], machine.place(node), born=machine.path)
+    for value in arguments.positional:
+        machine.extend_items(result, value)
+    return result
+
+
+def _dedent(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    value = machine.resolve(arguments.positional[0]) if arguments.positional else None
+    if isinstance(value, Known) and isinstance(value.value, str):
+        import textwrap
+
+        return Known(textwrap.dedent(value.value), value.place, value.trail)
+    return value
+
+
+_NUMERIC: dict[str, Callable[..., object]] = {
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "str": str,
+    "abs": abs,
+    "min": min,
+    "max": max,
+    "round": round,
+    "divmod": divmod,
+    "math.ceil": math.ceil,
+    "math.floor": math.floor,
+    "math.log2": math.log2,
+    "math.sqrt": math.sqrt,
+    "math.prod": math.prod,
+}
+_PURE = frozenset(
+    [*_NUMERIC, "len", "isinstance", "issubclass", "callable", "type", "id", "hash", "repr", "range", "sum", "any", "all", "hasattr"]
+    + ["sorted", "reversed", "set", "frozenset", "tuple", "list", "os.environ.get", "os.getenv", "math.log", "math.exp", "super", "slice"]
+)
+_ALIASES = {
+    "types.SimpleNamespace": "SimpleNamespace",
+    "argparse.Namespace": "SimpleNamespace",
+    "functools.partial": "partial",
+    "functools.cache": "cache",
+    "functools.lru_cache": "lru_cache",
+    "collections.namedtuple": "namedtuple",
+    "itertools.product": "product",
+    "itertools.chain": "chain",
+    "dataclasses.replace": "replace",
+    "copy.copy": "copy",
+    "copy.deepcopy": "copy",
+    "collections.OrderedDict": "dict",
+    "textwrap.dedent": "dedent",
+    "inspect.cleandoc": "dedent",
+    "builtins.getattr": "getattr",
+    "operator.attrgetter": "attrgetter",
+    "typing.cast": "cast",
+    "dataclasses.asdict": "vars",
+}
+_FUNCTIONS: dict[str, Callable[[Machine, Arguments, syntax.Node], Value | None]] = {
+    "range": _range,
+    "list": _sequence("list"),
+    "tuple": _sequence("tuple"),
+    "set": _sequence("set"),
+    "frozenset": _sequence("set"),
+    "sorted": _sequence("list"),
+    "iter": _sequence("list"),
+    "zip": _zip,
+    "enumerate": _enumerate,
+    "product": _product,
+    "chain": _chain,
+    "map": _map,
+    "any": _any_all("or"),
+    "all": _any_all("and"),
+    "len": _len,
+    "getattr": _getattr,
+    "hasattr": _hasattr,
+    "setattr": _setattr,
+    "SimpleNamespace": _namespace,
+    "dict": _dict,
+    "vars": _vars,
+    "replace": _replace,
+    "copy": _replace,
+    "partial": _partial,
+    "cache": _cached,
+    "lru_cache": _cached,
+    "namedtuple": _namedtuple,
+    "dedent": _dedent,
+    "cast": lambda machine, arguments, node: arguments.positional[1] if len(arguments.positional) > 1 else None,
+    "contextlib.nullcontext": _identity,
+    "torch.compiler.disable": _identity,
+    "torch._dynamo.disable": _identity,
+}

@@ -1,0 +1,143 @@
+"""Methods of lists, dicts, strings and configs that the machine computes; and the tensor methods that have no effect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutile_lint.frontends import syntax
+from cutile_lint.unit.machine.values import Arguments, Entries, Hop, Items, Known, Record, Term, Value
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.machine.statements import Statements as Machine
+
+#: Methods whose result depends on the object alone: calling twice gives the same value.
+PURE = frozenset(
+    ["size", "dim", "ndimension", "numel", "nelement", "stride", "is_contiguous", "element_size", "data_ptr", "get_device"]
+    + ["storage_offset", "is_floating_point", "is_complex", "type", "index", "is_pinned", "untyped_storage"]
+)
+#: Views of one tensor with the same arguments are one value, so that two reads of ``x.t()`` compare equal.
+_VIEWS = frozenset(["view", "reshape", "transpose", "permute", "t", "unsqueeze", "squeeze", "flatten", "view_as", "detach", "expand"])
+PURE = PURE | _VIEWS
+
+#: Attributes and methods that describe a tensor without touching its data …
+METADATA = frozenset(["shape", "dtype", "device", "ndim", "is_cuda", "layout", "itemsize", "requires_grad"])
+METADATA_METHODS = frozenset(["size", "dim", "ndimension", "numel", "nelement", "element_size", "get_device"])
+#: … and that these keep: the result of ``x.detach().contiguous()`` has the shape of ``x``.
+_KEEPS = frozenset(["detach", "contiguous", "clone", "requires_grad_", "detach_", "alias", "data"])
+
+
+def same_metadata(base: Value, name: str) -> Value:
+    """The earliest tensor whose ``name`` (shape, dtype, …) is that of ``base``."""
+    while isinstance(base, Term) and base.name in _KEEPS and base.op in ("method", "attr"):
+        if name == "requires_grad" and base.name in ("detach", "data", "requires_grad_", "detach_"):
+            break
+        base = base.args[0]
+    return base
+
+
+def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
+    """The result of a method that is known here; None for others."""
+    if isinstance(base, Items):
+        return _items(machine, base, name, arguments)
+    if isinstance(base, Entries):
+        return _entries(machine, base, name, arguments, node)
+    if isinstance(base, Known) and isinstance(base.value, str):
+        return _text(machine, base, name, arguments, node)
+    if isinstance(base, Record):
+        return _record(machine, base, name, arguments, node)
+    if isinstance(base, Term) and base.op == "config" and name in ("get", "__getitem__") and arguments.positional:
+        key = machine.resolve(arguments.positional[0])
+        if isinstance(key, Known):
+            return Term("field", str(key.value), (base,), place=machine.place(node), trail=Hop(machine.place(node), "made", str(key.value)))
+    return None
+
+
+def _items(machine: Machine, base: Items, name: str, arguments: Arguments) -> Value | None:
+    if name in ("append", "add", "appendleft") and len(arguments.positional) == 1:
+        base.append(arguments.positional[0], machine.path)
+        base.open = base.open or bool(machine.loops)
+        return Known(None)
+    if name in ("extend", "update") and len(arguments.positional) == 1:
+        machine.extend_items(base, arguments.positional[0])
+        base.open = base.open or bool(machine.loops)
+        return Known(None)
+    if name == "insert" and len(arguments.positional) == 2:
+        base.append(arguments.positional[1], machine.path)
+        return Known(None)
+    if name == "copy":
+        copy = Items(base.kind, list(base.items), base.place, list(base.conditions), base.born)
+        copy.open = base.open
+        return copy
+    if name in ("pop", "remove", "clear", "discard", "sort", "reverse"):
+        base.open = base.open or name in ("pop", "remove", "clear", "discard")
+        return Known(None) if name != "pop" else None
+    return None
+
+
+def _entries(machine: Machine, base: Entries, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
+    if name in ("get", "setdefault", "pop") and arguments.positional:
+        key = machine.resolve(arguments.positional[0])
+        found = base.get(key)
+        if found is not None:
+            return machine.resolve(found)
+        if isinstance(key, Known) and not base.open:
+            return arguments.positional[1] if len(arguments.positional) > 1 else Known(None, machine.place(node))
+        return None
+    if name == "items":
+        pairs = Items("list", [Items("tuple", [key, value]) for key, value in base.items()], machine.place(node))
+        pairs.open = base.open
+        return pairs
+    if name in ("keys", "values"):
+        column = list(base.keys.values()) if name == "keys" else [value for _, value in base.items()]
+        result = Items("list", column, machine.place(node))
+        result.open = base.open
+        return result
+    if name == "update":
+        for value in arguments.positional:
+            other = machine.resolve(value)
+            if isinstance(other, Entries):
+                for key, item in other.items():
+                    base.put(key, item)
+                base.open = base.open or other.open
+            else:
+                base.open = True
+        for key, item in arguments.keywords.items():
+            base.put(Known(key), item)
+        return Known(None)
+    if name == "copy":
+        result_copy = Entries(base.place)
+        result_copy.entries, result_copy.keys, result_copy.open = dict(base.entries), dict(base.keys), base.open
+        return result_copy
+    return None
+
+
+def _text(machine: Machine, base: Known, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
+    values = [machine.resolve(value) for value in arguments.positional]
+    if name in ("format", "join") and not all(isinstance(value, Known) for value in values):
+        if name == "join" and values and (items := machine.iterate(values[0])) is not None:
+            if not items.open and all(isinstance(item, Known) for item in items.items):
+                return Known(str(base.value).join(str(item.value) for item in items.items), machine.place(node))  # type: ignore[attr-defined]
+        return None
+    keywords = {key: machine.resolve(value) for key, value in arguments.keywords.items()}
+    known = all(isinstance(value, Known) for value in [*values, *keywords.values()])
+    if known and name in ("format", "replace", "strip", "lstrip", "rstrip", "lower", "upper", "removeprefix", "removesuffix", "startswith"):
+        try:
+            method = getattr(str(base.value), name)
+            result = method(*(value.value for value in values), **{key: value.value for key, value in keywords.items()})  # type: ignore[attr-defined]
+        except Exception:
+            return None
+        return Known(result, base.place, base.trail)
+    return None
+
+
+def _record(machine: Machine, base: Record, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
+    if name == "_replace":
+        return Record(base.name, {**base.fields, **arguments.keywords}, base.cls, machine.place(node))
+    if name == "_asdict":
+        result = Entries(machine.place(node))
+        for key, value in base.fields.items():
+            result.put(Known(key), value)
+        return result
+    if name == "get" and arguments.positional and isinstance(arguments.positional[0], Known):
+        return base.fields.get(str(arguments.positional[0].value))
+    return None

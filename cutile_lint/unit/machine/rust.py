@@ -1,0 +1,415 @@
+"""The Rust dialect: paths into the crate, macros as functions over their metavariables, options and results as values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutile_lint.frontends import syntax
+from cutile_lint.unit.machine import rust_methods
+from cutile_lint.unit.machine.dialect import Dialect
+from cutile_lint.unit.machine.paths import truth
+from cutile_lint.unit.machine.scopes import Scope
+from cutile_lint.unit.machine.values import (
+    Arguments,
+    Choice,
+    Closure,
+    Items,
+    Known,
+    Record,
+    Term,
+    Value,
+    alternatives,
+    unknown,
+)
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.crate import Crate
+    from cutile_lint.unit.machine.statements import Statements as Machine
+
+#: Constructors of ``Option`` and ``Result``.
+CONSTRUCTORS = frozenset(["Some", "Ok", "Err"])
+_PANICS = frozenset(["panic!", "unreachable!", "todo!", "unimplemented!"])
+_ASSERTS = frozenset(["assert!", "assert_eq!", "assert_ne!", "debug_assert!", "debug_assert_eq!", "debug_assert_ne!"])
+_PRINTS = frozenset(["println!", "eprintln!", "print!", "eprint!", "write!", "writeln!", "dbg!", "log!", "warn!", "error!", "info!"])
+
+
+class Macro(Value):
+    """A ``macro_rules!`` with the scope it was defined in."""
+
+    __slots__ = ("definition", "scope")
+
+    def __init__(self, definition: syntax.MacroDef, scope: Scope) -> None:
+        self.definition = definition
+        self.scope = scope
+        self.place = None
+        self.trail = None
+
+
+class Metavariable(Value):
+    """What a macro's ``$x`` stands for: the argument's expression, in the scope of the call."""
+
+    __slots__ = ("node", "scope", "value")
+
+    def __init__(self, node: syntax.Expr, scope: Scope, value: Value) -> None:
+        self.node = node
+        self.scope = scope
+        self.value = value
+        self.place = value.place
+        self.trail = None
+
+
+class Repeated(Value):
+    """A metavariable inside a repetition: one :class:`Metavariable` per element."""
+
+    __slots__ = ("elements",)
+
+    def __init__(self, elements: list[Metavariable]) -> None:
+        self.elements = elements
+        self.place = None
+        self.trail = None
+
+
+class RustDialect(Dialect):
+    """Runs Rust functions of a crate; device entries and foreign functions are symbols."""
+
+    block_scopes = True
+    hoists_items = True
+    exhaustive_match = True
+
+    def __init__(self, crate: Crate) -> None:
+        self.crate = crate
+
+    # ── names ──
+
+    def name(self, machine: Machine, node: syntax.Name) -> Value:
+        text = node.id
+        if text.startswith("$"):
+            return self._metavariable(machine, text)
+        head = strip_generics(text)
+        if head == "None":
+            return Term("external", "None", place=machine.place(node))
+        found = self.crate.value(machine, head, machine.scope.source)
+        if found is not None:
+            return found
+        return Term("external", head, place=machine.place(node))
+
+    def _metavariable(self, machine: Machine, name: str) -> Value:
+        if name.startswith("$crate"):
+            path = name.removeprefix("$")
+            found = self.crate.value(machine, path, machine.scope.source)
+            return found if found is not None else Term("external", path)
+        return unknown(f"metavariable {name}")
+
+    def read(self, machine: Machine, name: str, value: Value) -> Value:
+        if isinstance(value, Metavariable):
+            # an identifier that the macro has bound since (``let $dev = …``) is read from the caller
+            if isinstance(value.node, syntax.Name) and (bound := value.scope.lookup(value.node.id)) is not None:
+                return self.read(machine, value.node.id, bound)
+            return value.value
+        if isinstance(value, Repeated):
+            return value.elements[0].value if value.elements else unknown(f"empty repetition {name}")
+        return value
+
+    def metavariable_target(self, machine: Machine, name: str) -> tuple[Scope | None, str]:
+        variable = machine.scope.lookup(name)
+        if isinstance(variable, Repeated) and variable.elements:
+            variable = variable.elements[0]
+        if isinstance(variable, Metavariable) and isinstance(variable.node, syntax.Name):
+            return variable.scope, variable.node.id
+        return None, name
+
+    def attribute(self, machine: Machine, base: Value, name: str, node: syntax.Node) -> Value:
+        if isinstance(base, Metavariable):
+            return machine.attribute(base.value, name, node)
+        return Term("attr", name, (base,), place=machine.place(node))
+
+    def dereference(self, machine: Machine, op: str, operand: Value, node: syntax.Unary) -> Value:
+        if op == "?":
+            return rust_methods.unwrap(machine, machine.resolve(operand), node)
+        return operand
+
+    # ── calls ──
+
+    def call(self, machine: Machine, callee: Value, arguments: Arguments, node: syntax.Node) -> Value:
+        if isinstance(callee, Metavariable):
+            return machine.call(callee.value, arguments, node)
+        if isinstance(callee, Term) and callee.op == "external":
+            name = callee.name
+            last = name.rsplit("::", 1)[-1]
+            if last in CONSTRUCTORS and len(arguments.positional) == 1:
+                return Term("call", last, tuple(arguments.positional), place=machine.place(node))
+            if last == "from" and name.startswith(("String", "Vec", "i32", "u32", "i64", "usize", "u64")) and arguments.positional:
+                return arguments.positional[0]
+            if last == "drop" and len(arguments.positional) == 1:
+                machine.emit("delete", node, value=arguments.positional[0])
+                return Known(None)
+            if last == "catch_unwind" and arguments.positional:
+                machine.contexts = (*machine.contexts, callee)
+                value = machine.call(arguments.positional[0], Arguments(), node)
+                machine.contexts = machine.contexts[:-1]
+                return Term("call", "Ok", (value,), place=machine.place(node))
+            if last == "AssertUnwindSafe" and arguments.positional:
+                return arguments.positional[0]
+            result = Term("call", name, tuple(arguments.positional), serial=0, place=machine.place(node))
+            machine.emit("call", node, name, value=result, arguments=arguments)
+            return result
+        return super().call(machine, callee, arguments, node)
+
+    def enter(self, machine: Machine, closure: Closure, arguments: Arguments, node: syntax.Node) -> Value:
+        entry = self.crate.entry_of(closure.function)
+        if entry is not None:
+            result = Term("call", f"entry:{entry.name}", tuple(arguments.positional), place=machine.place(node), serial=id(node))
+            machine.emit("call", node, result.name, value=result, arguments=arguments)
+            return result
+        return machine.invoke(closure, arguments, node)
+
+    def method(self, machine: Machine, base: Value, name: str, arguments: Arguments, node: syntax.Node) -> Value:
+        if isinstance(base, Metavariable):
+            return machine._method_call(base.value, _attr(node, name), node)  # type: ignore[arg-type]
+        handled = rust_methods.call(machine, base, name, arguments, node)
+        if handled is not None:
+            return handled
+        if not rust_methods.is_builder(name) and (method := self.crate.method(machine, name, len(arguments.positional))) is not None:
+            inner = Arguments([base, *arguments.positional], {}, [machine.place(node), *arguments.places])
+            return machine.invoke(method, inner, node)
+        result = Term("method", name, (base, *arguments.positional), place=machine.place(node))
+        machine.emit("call", node, name, value=result, arguments=arguments, target=base)
+        return result
+
+    # ── macros ──
+
+    def define_macro(self, machine: Machine, node: syntax.MacroDef) -> None:
+        machine.journal.write(machine.scope.names, f"{node.name}!", Macro(node, machine.scope))
+
+    def macro_call(self, machine: Machine, node: syntax.Call) -> Value:
+        name = node.func.id if isinstance(node.func, syntax.Name) else ""
+        last = name.rsplit("::", 1)[-1]
+        macro = self._find_macro(machine, name, last)
+        if macro is not None:
+            return self.expand(machine, macro, node)
+        return self._builtin_macro(machine, last, node)
+
+    def _find_macro(self, machine: Machine, name: str, last: str) -> Macro | None:
+        found = machine.scope.lookup(last)
+        if isinstance(found, Macro):
+            return found
+        if name.startswith("$"):
+            variable = machine.scope.lookup(name.removesuffix("!"))
+            if isinstance(variable, Metavariable) and isinstance(variable.node, syntax.Name):
+                inner = variable.scope.lookup(variable.node.last + "!")
+                return inner if isinstance(inner, Macro) else self.crate.macro(machine, variable.node.last, machine.scope.source)
+        return self.crate.macro(machine, last.removesuffix("!"), machine.scope.source)
+
+    def _builtin_macro(self, machine: Machine, name: str, node: syntax.Call) -> Value:
+        place = machine.place(node)
+        if name in _PANICS:
+            machine.emit("panic", node, name)
+            machine.stop("raise")
+            return Known(None)
+        if name in _ASSERTS:
+            values = [machine.evaluate(arg.value) for arg in node.args[: 1 if name.endswith("assert!") else 2]]
+            machine.emit("panic", node, name, value=values[0] if values else None)
+            return Known(None)
+        if name in _PRINTS:
+            return Known(None)
+        if name == "stringify!":
+            return Known(self._source_text(machine, node), place)
+        if name in ("vec!", "const_array!", "const_shape!", "shape!"):
+            if len(node.args) == 1 and isinstance(node.args[0].value, syntax.Repeat):
+                return machine.evaluate(node.args[0].value)
+            return Items("list", [machine.evaluate(arg.value) for arg in node.args], place, born=machine.path)
+        values = tuple(machine.evaluate(arg.value) for arg in node.args)
+        if name in ("format!", "concat!"):
+            return Term("format", "", values, place=place)
+        result = Term("call", name, values, place=place)
+        machine.emit("call", node, name, value=result, arguments=Arguments(list(values), {}, [machine.place(arg.value) for arg in node.args]))
+        return result
+
+    def _source_text(self, machine: Machine, node: syntax.Call) -> str:
+        if len(node.args) == 1:
+            inner: syntax.Expr = node.args[0].value
+            if isinstance(inner, syntax.Name) and inner.id.startswith("$"):
+                variable = machine.scope.lookup(inner.id)
+                if isinstance(variable, Repeated) and variable.elements:
+                    variable = variable.elements[0]
+                if isinstance(variable, Metavariable):
+                    return variable.scope.source.slice(variable.node.span)
+            return machine.scope.source.slice(inner.span)
+        return ""
+
+    def expand(self, machine: Machine, macro: Macro, node: syntax.Call) -> Value:
+        """Run the body of the arm that fits, its metavariables bound to the arguments; ``let`` of an argument's name binds in the caller."""
+        arm = self._choose(macro.definition, len(node.args))
+        if arm is None or sum(frame.name == macro.definition.name + "!" for frame in machine.frames) > 3:
+            return unknown(f"macro {macro.definition.name}", machine.place(node))
+        caller = machine.scope
+        # a macro defined in a function sees that function's names; one of another file only its own items
+        scope = Scope(macro.scope.source, macro.scope, caller.function, transparent=True)
+        self._bind_metavariables(machine, arm, node, scope)
+        statement = machine.frame.statement
+        saved_source = machine.frame.source
+        machine.frame.source = macro.scope.source
+        try:
+            with machine.inside(scope=scope):
+                value = machine.run(arm.body)
+        finally:
+            machine.frame.statement = statement
+            machine.frame.source = saved_source
+        if not arm.block and caller.source is macro.scope.source:
+            for name, bound in scope.names.items():
+                if not name.startswith("$") and name not in caller.names:
+                    machine.journal.write(caller.names, name, bound)
+        return value if value is not None else Known(None)
+
+    def _choose(self, definition: syntax.MacroDef, count: int) -> syntax.MacroArm | None:
+        for arm in definition.arms:
+            single = sum(not variable.repeated for variable in arm.variables)
+            repeated = any(variable.repeated for variable in arm.variables)
+            if count == single or (repeated and count >= single):
+                return arm
+        return definition.arms[0] if len(definition.arms) == 1 else None
+
+    def _bind_metavariables(self, machine: Machine, arm: syntax.MacroArm, node: syntax.Call, scope: Scope) -> None:
+        args = [arg.value for arg in node.args]
+        repeated = [variable for variable in arm.variables if variable.repeated]
+        for variable in arm.variables:
+            if variable.repeated:
+                continue
+            if not args:
+                break
+            scope.names[variable.name] = self._argument(machine, args.pop(0), variable)
+        if repeated:
+            groups: dict[str, list[Metavariable]] = {variable.name: [] for variable in repeated}
+            for position, expression in enumerate(args):
+                variable = repeated[position % len(repeated)]
+                groups[variable.name].append(self._argument(machine, expression, variable))
+            for name, elements in groups.items():
+                scope.names[name] = Repeated(elements)
+
+    def _argument(self, machine: Machine, node: syntax.Expr, variable: syntax.MetaVariable) -> Metavariable:
+        # a metavariable handed on to another macro is the outer argument itself
+        if isinstance(node, syntax.Name) and node.id.startswith("$"):
+            outer = machine.scope.lookup(node.id)
+            if isinstance(outer, Metavariable):
+                return outer
+        if variable.fragment in ("ident", "ty", "path", "literal", "tt", "lifetime") and isinstance(node, syntax.Name):
+            value = machine.scope.lookup(node.id)
+            value = machine.resolve(value) if value is not None else self.name(machine, node)
+        else:
+            value = machine.evaluate(node)
+        return Metavariable(node, machine.scope, value.moved(machine.place(node), "passed", variable.name))
+
+    def repeat(self, machine: Machine, node: syntax.Repetition) -> None:
+        groups = self._groups(machine, node)
+        if not groups:
+            machine.run(node.body)
+            return
+        for position in range(max(len(value.elements) for value in groups.values())):
+            with machine.inside(scope=self._round_scope(machine, groups, position)):
+                machine.run(node.body)
+
+    def _round_scope(self, machine: Machine, groups: dict[str, Repeated], position: int) -> Scope:
+        scope = Scope(machine.scope.source, machine.scope, machine.scope.function, transparent=True)
+        for name, value in groups.items():
+            if position < len(value.elements):
+                scope.names[name] = value.elements[position]
+        return scope
+
+    def arm_test(self, machine: Machine, arm: syntax.Arm, subject: Value) -> Value:
+        """An arm in a repetition (``$( stringify!($ty) => … )+``) stands for one arm per element: its body is run once for all of them."""
+        groups = self._groups(machine, arm.pattern) if arm.repeated else {}
+        if not groups:
+            return machine.match(arm.pattern, subject)
+        tests = []
+        for position in range(max(len(value.elements) for value in groups.values())):
+            with machine.inside(scope=self._round_scope(machine, groups, position)):
+                tests.append(machine.match(arm.pattern, subject))
+        open_tests = [test for test in tests if truth(test) is not False]
+        if len(open_tests) <= 1 or any(truth(test) is True for test in open_tests):
+            return open_tests[0] if open_tests else Known(False)
+        return Term("or", "", tuple(open_tests), place=machine.place(arm))
+
+    def _groups(self, machine: Machine, node: syntax.Node) -> dict[str, Repeated]:
+        """The repeated metavariables that a part of a macro body uses."""
+        used = {part.id.removesuffix("!") for part in node.walk() if isinstance(part, syntax.Name) and part.id.startswith("$")}
+        return {name: value for name in sorted(used) if isinstance(value := machine.scope.lookup(name), Repeated)}
+
+    def repeated_values(self, machine: Machine, node: syntax.Expr) -> list[Value]:
+        """The values of an expression in a repetition, one per element."""
+        groups = self._groups(machine, node)
+        if not groups:
+            return [machine.evaluate(node)]
+        values = []
+        for position in range(max(len(value.elements) for value in groups.values())):
+            with machine.inside(scope=self._round_scope(machine, groups, position)):
+                values.append(machine.evaluate(node))
+        return values
+
+    # ── patterns ──
+
+    def constant_pattern(self, machine: Machine, pattern: syntax.Pattern) -> Value | None:
+        name = pattern.name
+        if name[:1].isupper() or "::" in name:
+            found = machine.scope.lookup(name)
+            value = found if found is not None else self.crate.value(machine, name, machine.scope.source)
+            return value if value is not None else Term("external", name)
+        return None
+
+    def match_constructor(self, machine: Machine, pattern: syntax.Pattern, value: Value) -> Value:
+        value = machine.resolve(value)
+        last = pattern.name.rsplit("::", 1)[-1]
+        if isinstance(value, Choice):
+            return self._match_choice(machine, pattern, value, last)
+        if isinstance(value, Term) and value.op == "call" and value.name in CONSTRUCTORS:
+            if value.name != last:
+                return Known(False)
+            return machine.match(pattern.items[0], value.args[0]) if pattern.items else Known(True)
+        if isinstance(value, Term) and value.op == "external" and value.name == "None" and last in CONSTRUCTORS:
+            return Known(False)
+        if isinstance(value, Record):
+            tests = [machine.match(item, machine.attribute(value, name, pattern)) for name, item in pattern.fields]
+            return machine._all(tests, pattern)
+        for position, item in enumerate(pattern.items):
+            part = Term("payload", f"{last}.{position}", (value,), place=machine.place(item))
+            machine.match(item, part)
+        for name, item in pattern.fields:
+            machine.match(item, Term("attr", name, (value,), place=machine.place(item)))
+        return Term("compare", "is-variant", (value, Known(last)), place=machine.place(pattern))
+
+    def _match_choice(self, machine: Machine, pattern: syntax.Pattern, value: Choice, last: str) -> Value:
+        """The paths on which the alternatives match, as one test; what they capture joined."""
+        fitting: list[tuple[tuple, Value]] = []
+        inner: list[tuple[tuple, Value]] = []
+        for path, one in alternatives(value):
+            if isinstance(one, Term) and one.op == "call" and one.name == last:
+                fitting.append((path, Known(True)))
+                inner.append((path, one.args[0]))
+            elif isinstance(one, Term) and (one.name in CONSTRUCTORS or one.name == "None"):
+                fitting.append((path, Known(False)))
+            else:
+                fitting.append((path, Term("compare", "is-variant", (one, Known(last)))))
+                inner.append((path, Term("payload", f"{last}.0", (one,))))
+        if pattern.items and inner:
+            nested = machine.match(pattern.items[0], machine.choice(inner))
+            if truth(nested) is not True:
+                return Term("and", "", (Choice(fitting, value.place), nested), place=machine.place(pattern))
+        return Choice(fitting, value.place)
+
+
+def strip_generics(path: str) -> str:
+    """``Tensor::<E>::new`` → ``Tensor::new``."""
+    while (start := path.find("::<")) != -1:
+        depth, at = 0, start + 2
+        while at < len(path):
+            depth += (path[at] == "<") - (path[at] == ">" and path[at - 1] != "-")
+            at += 1
+            if depth == 0:
+                break
+        path = path[:start] + path[at:]
+    return path
+
+
+def _attr(node: syntax.Node, name: str) -> syntax.Attr:
+    if isinstance(node, syntax.Call) and isinstance(node.func, syntax.Attr):
+        return node.func
+    return syntax.Attr(node.span, syntax.Name(node.span, ""), name, node.span)

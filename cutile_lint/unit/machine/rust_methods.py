@@ -1,0 +1,204 @@
+"""Methods of Rust's standard types that the machine computes: options, results, vectors, conversions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutile_lint.frontends import syntax
+from cutile_lint.unit.machine.paths import truth
+from cutile_lint.unit.machine.values import Arguments, Choice, Closure, Items, Known, Term, Value, alternatives
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.machine.statements import Statements as Machine
+
+#: Methods that give the object itself, as far as its content goes.
+_SAME = frozenset(
+    ["to_string", "to_owned", "clone", "into", "as_ref", "as_mut", "borrow", "as_str", "as_slice", "iter", "into_iter", "copied", "cloned"]
+    + ["collect", "to_vec", "into_boxed_slice", "as_deref", "by_ref", "try_into"]
+)
+#: Methods of the launch builder: never looked up among the crate's own methods.
+_BUILDER = frozenset(
+    ["generics", "grid", "const_grid", "compile_options", "sync_on", "async_on", "sync", "occupancy", "num_cta_in_cga", "max_divisibility"]
+    + ["num_worker_warps_per_cta"]
+)
+
+
+def is_builder(name: str) -> bool:
+    return name in _BUILDER
+
+
+def _none(value: Value) -> bool:
+    return isinstance(value, Term) and value.op == "external" and value.name == "None"
+
+
+def _some(value: Value) -> Value | None:
+    """The payload of ``Some(x)`` / ``Ok(x)``."""
+    if isinstance(value, Term) and value.op == "call" and value.name in ("Some", "Ok") and value.args:
+        return value.args[0]
+    return None
+
+
+def unwrap(machine: Machine, value: Value, node: syntax.Node) -> Value:
+    """What is inside an option or result, on the path on which there is something."""
+    if isinstance(value, Choice):
+        kept = [(path, unwrap(machine, one, node)) for path, one in alternatives(value) if not _none(one)]
+        return machine.choice(kept, machine.place(node)) if kept else value
+    inner = _some(value)
+    return inner if inner is not None else Term("payload", "Some.0", (value,), place=machine.place(node))
+
+
+def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
+    """The result of a method that is known here; None for others."""
+    if name in _SAME and not arguments.positional:
+        return base
+    args = arguments.positional
+    place = machine.place(node)
+    if name in ("then", "then_some") and len(args) == 1:
+        yes, no = machine.split(base)
+        none = Term("external", "None", place=place)
+        if truth(base) is False:
+            return none
+
+        def make() -> Value:
+            inner = machine.call(args[0], Arguments(), node) if name == "then" else args[0]
+            return Term("call", "Some", (inner,), place=place)
+
+        return machine.choice(machine.branches([(yes, make), (no, lambda: none)]), place)
+    if name in ("map", "and_then", "filter", "inspect") and len(args) == 1 and isinstance(args[0], Closure):
+        return _map(machine, base, name, args[0], node)
+    if name in ("unwrap_or", "unwrap_or_else", "unwrap_or_default", "map_or", "map_or_else", "fold") and name != "fold":
+        return _unwrap_or(machine, base, name, args, node)
+    if name in ("unwrap", "expect", "unwrap_unchecked"):
+        if name != "unwrap_unchecked":
+            machine.emit("panic", node, name, value=base)
+        return unwrap(machine, base, node)
+    if name in ("ok", "ok_or", "ok_or_else") and isinstance(base, Term):
+        return base
+    if isinstance(base, Items):
+        return _items(machine, base, name, args, node)
+    if isinstance(base, Known) and name in ("max", "min") and len(args) == 1 and isinstance(args[0], Known):
+        try:
+            return Known((max if name == "max" else min)(base.value, args[0].value), place)  # type: ignore[type-var, call-overload]
+        except TypeError:
+            return None
+    return None
+
+
+def _apply(machine: Machine, closure: Closure, value: Value, node: syntax.Node) -> Value:
+    return machine.call(closure, Arguments([value], {}, [machine.place(node)]), node)
+
+
+def _map(machine: Machine, base: Value, name: str, closure: Closure, node: syntax.Node) -> Value | None:
+    place = machine.place(node)
+    none = Term("external", "None", place=place)
+    if isinstance(base, Items):
+        if name != "map":
+            return None
+        result = Items("list", [_apply(machine, closure, item, node) for item in base.items], place, born=machine.path)
+        result.open = base.open
+        return result
+    if isinstance(base, Choice):
+        options = [(path, lambda one=one: _map(machine, one, name, closure, node) or one) for path, one in alternatives(base)]
+        return machine.choice(machine.branches(options), place)  # type: ignore[arg-type]
+    if _none(base):
+        return none
+    if isinstance(base, Term) and base.op == "range":
+        element = Term("element", args=(base,), place=place, serial=machine.fresh())
+        result = Items("list", [_apply(machine, closure, element, node)], place)
+        result.open = True
+        return result
+    inner = _some(base)
+    if inner is None and isinstance(base, Term):
+        test: Value = Term("compare", "is-variant", (base, Known("Some")), place=place)
+        inner = Term("payload", "Some.0", (base,), place=place)
+    elif inner is None:
+        return None
+    else:
+        test = Known(True)
+    if name == "filter":
+        condition = _apply(machine, closure, inner, node)
+        both = condition if truth(test) is True else Term("and", "", (test, condition), place=place)
+        yes, no = machine.split(both)
+        return machine.choice([(yes, Term("call", "Some", (inner,), place=place)), (no, none)], place)
+    yes, no = machine.split(test)
+
+    def apply() -> Value:
+        value = _apply(machine, closure, inner, node)
+        return value if name == "and_then" else Term("call", "Some", (value,), place=place)
+
+    if not yes and not no:
+        return apply()
+    return machine.choice(machine.branches([(yes, apply), (no, lambda: none)]), place)
+
+
+def _unwrap_or(machine: Machine, base: Value, name: str, args: list[Value], node: syntax.Node) -> Value | None:
+    place = machine.place(node)
+
+    def otherwise() -> Value:
+        if name in ("unwrap_or", "map_or") and args:
+            return args[0]
+        if name in ("unwrap_or_else", "map_or_else") and args:
+            return machine.call(args[0], Arguments(), node)
+        return Known(0, place)
+
+    def present(inner: Value) -> Value:
+        if name in ("map_or", "map_or_else") and len(args) == 2:
+            return machine.call(args[1], Arguments([inner], {}, [place]), node)
+        return inner
+
+    if isinstance(base, Choice):
+        options = [
+            (path, lambda one=one: (otherwise() if _none(one) else present(unwrap(machine, one, node)))) for path, one in alternatives(base)
+        ]
+        return machine.choice(machine.branches(options), place)  # type: ignore[arg-type]
+    if _none(base):
+        return otherwise()
+    if (inner := _some(base)) is not None:
+        return present(inner)
+    if isinstance(base, Term):
+        yes, no = machine.split(Term("compare", "is-variant", (base, Known("Some")), place=place))
+        payload = Term("payload", "Some.0", (base,), place=place)
+        return machine.choice(machine.branches([(yes, lambda: present(payload)), (no, otherwise)]), place)
+    return None
+
+
+def _items(machine: Machine, base: Items, name: str, args: list[Value], node: syntax.Node) -> Value | None:
+    if name == "push" and args:
+        base.append(args[0], machine.path)
+        base.open = base.open or bool(machine.loops)
+        return Known(None)
+    if name in ("extend", "append", "extend_from_slice") and args:
+        machine.extend_items(base, args[0])
+        return Known(None)
+    if name == "insert" and len(args) == 2:
+        at = args[0]
+        if isinstance(at, Known) and isinstance(at.value, int):
+            base.items.insert(at.value, args[1])
+            base.conditions.insert(at.value, ())
+            return Known(None)
+        base.open = True
+        return Known(None)
+    if name == "swap" and len(args) == 2 and all(isinstance(arg, Known) for arg in args):
+        first, second = (arg.value for arg in args)  # type: ignore[attr-defined]
+        if max(first, second) < len(base.items):
+            base.items[first], base.items[second] = base.items[second], base.items[first]
+            return Known(None)
+    if name == "len" and not base.open and not any(base.conditions):
+        return Known(len(base.items), machine.place(node))
+    if name == "chain" and args:
+        result = Items("list", list(base.items), machine.place(node), list(base.conditions))
+        machine.extend_items(result, args[0])
+        return result
+    if name in ("rev", "into_iter") and name == "rev":
+        return Items("list", base.items[::-1], machine.place(node), base.conditions[::-1])
+    if name == "enumerate":
+        return Items("list", [Items("tuple", [Known(at), item]) for at, item in enumerate(base.items)], machine.place(node))
+    if name in ("any", "all") and args and not base.open:
+        parts = [_apply(machine, args[0], item, node) for item in base.items]  # type: ignore[arg-type]
+        op = "or" if name == "any" else "and"
+        return parts[0] if len(parts) == 1 else Term(op, "", tuple(parts), place=machine.place(node))
+    if name == "for_each" and args:
+        for item in list(base.items):
+            _apply(machine, args[0], item, node)  # type: ignore[arg-type]
+        return Known(None)
+    return None

@@ -1,0 +1,220 @@
+"""The machine's state: path, scope, journal, stack, trace; running branches and joining them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cutile_lint.frontends import syntax
+from cutile_lint.sources import Place, Span
+from cutile_lint.unit.machine.paths import contradictory, extend, literals, negation
+from cutile_lint.unit.machine.scopes import Journal, Scope, absent
+from cutile_lint.unit.machine.trace import Event, Frame, Stop, Trace
+from cutile_lint.unit.machine.values import Arguments, Choice, Known, Literal, Condition, Term, Value, alternatives
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.machine.dialect import Dialect
+
+#: Evaluations in one run before it is given up as too large.
+MAX_STEPS = 60_000
+#: Alternatives of one value that operations are distributed over.
+MAX_ALTERNATIVES = 8
+MAX_DEPTH = 28
+
+
+class TooMuch(Exception):
+    """The run is over its budget of steps."""
+
+
+class State:
+    """What the statements, expressions and calls of a run share."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.trace = Trace()
+        self.journal = Journal()
+        self.path: Condition = ()
+        self.alive = True
+        #: paths that ended: ("return" | "raise" | "break" | "continue", full path)
+        self.exits: list[tuple[str, Condition]] = []
+        self.frames: list[Frame] = []
+        self.scope: Scope = None  # type: ignore[assignment]
+        self.loops: tuple[syntax.Node, ...] = ()
+        self.contexts: tuple[Value, ...] = ()
+        self.tries: tuple[syntax.Try, ...] = ()
+        self.timed = 0
+        self.steps = 0
+        self.serial = 0
+
+    # ── places and events ──
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    def place(self, node: syntax.Node | Span) -> Place:
+        return Place(self.scope.source, node if isinstance(node, Span) else node.span)
+
+    def fresh(self) -> int:
+        self.serial += 1
+        return self.serial
+
+    def emit(
+        self,
+        kind: str,
+        node: syntax.Node,
+        name: str = "",
+        value: Value | None = None,
+        arguments: Arguments | None = None,
+        target: Value | None = None,
+    ) -> Event:
+        stack = tuple(Stop(frame, frame.statement) for frame in self.frames)
+        event = Event(
+            kind,
+            self.place(node),
+            self.path,
+            stack,
+            len(self.trace.events),
+            name,
+            value,
+            arguments,
+            target,
+            self.loops,
+            self.contexts,
+            self.tries,
+            self.timed,
+            node,
+        )
+        self.trace.events.append(event)
+        return event
+
+    def gap(self, reason: str, node: syntax.Node | None = None) -> None:
+        self.trace.gaps.append((reason, self.place(node) if node is not None else None))
+
+    # ── values under the current path ──
+
+    def resolve(self, value: Value) -> Value:
+        """``value`` without the alternatives that the current path rules out."""
+        if not isinstance(value, Choice):
+            return value
+        kept = [(path, inner) for path, inner in alternatives(value) if not contradictory(self.path, path)]
+        if len(kept) == 1:
+            return kept[0][1]
+        if not kept:
+            return value
+        first = kept[0][1].key()
+        if all(inner.key() == first for _, inner in kept):
+            return kept[0][1]
+        return Choice(kept, value.place, value.trail)
+
+    def distribute(self, value: Value, function: Callable[[Value], Value]) -> Value:
+        """``function`` (without effects) of the value, or of each of its alternatives."""
+        value = self.resolve(value)
+        if not isinstance(value, Choice):
+            return function(value)
+        flat = alternatives(value)
+        if len(flat) > MAX_ALTERNATIVES:
+            return function(Term("unknown", "too many alternatives", (), serial=self.fresh(), place=value.place))
+        return self.choice([(path, function(inner)) for path, inner in flat], value.place)
+
+    def choice(self, options: list[tuple[Condition, Value]], place: Place | None = None) -> Value:
+        if len(options) == 1:
+            return options[0][1]
+        first = options[0][1].key()
+        if all(value.key() == first for _, value in options):
+            return options[0][1]
+        return Choice(options, place)
+
+    def split(self, test: Value) -> tuple[Condition, Condition]:
+        """The literals of a test's two outcomes."""
+        if isinstance(test, Choice):
+            from cutile_lint.unit.machine.paths import truth
+
+            flat = alternatives(test)
+            outcomes = [(path, truth(value)) for path, value in flat]
+            if None not in {outcome for _, outcome in outcomes}:
+                yes = [path for path, outcome in outcomes if outcome]
+                no = [path for path, outcome in outcomes if not outcome]
+                if len(yes) == 1 and yes[0]:
+                    return yes[0], no[0] if len(no) == 1 else negation(yes[0])
+                if len(no) == 1 and no[0]:
+                    return negation(no[0]), no[0]
+            return (Literal(test, True),), (Literal(test, False),)
+        return literals(test, True), literals(test, False)
+
+    # ── branching ──
+
+    def stop(self, kind: str) -> None:
+        """End the current path here."""
+        self.exits.append((kind, self.path))
+        self.alive = False
+
+    def branches(self, options: list[tuple[Condition, Callable[[], Value | None]]]) -> list[tuple[Condition, Value]]:
+        """Run each option from the same state under its literals; join what they leave. Returns the values of those that go on."""
+        base, mark, exits = self.path, self.journal.mark(), len(self.exits)
+        results: list[tuple[Condition, Value]] = []
+        states: list[tuple[Condition, dict]] = []
+        for conditions, run in options:
+            if contradictory(base, conditions):
+                continue
+            self.path = extend(base, conditions)
+            self.alive = True
+            value = run()
+            after = self.journal.undo(mark)
+            if self.alive:
+                states.append((conditions, after))
+                results.append((conditions, value if value is not None else Known(None)))
+        self.path = base
+        self.alive = bool(states)
+        self._join(states)
+        self.leave_exits(exits)
+        return results
+
+    def leave_exits(self, mark: int, drop: tuple[str, ...] = ()) -> None:
+        """Go on with the knowledge that no path since ``mark`` that ended was taken; ``drop`` forgets those kinds of ends."""
+        base_keys = {literal.key() for literal in self.path}
+        for kind, path in self.exits[mark:]:
+            if kind in drop:
+                continue
+            relative = tuple(literal for literal in path if literal.key() not in base_keys)
+            if relative:
+                self.path = extend(self.path, negation(relative))
+        if drop:
+            self.exits[mark:] = [item for item in self.exits[mark:] if item[0] not in drop]
+
+    def _join(self, states: list[tuple[Condition, dict]]) -> None:
+        if not states:
+            return
+        if len(states) == 1:
+            for target, name, value in states[0][1].values():
+                if absent(value):
+                    self.journal.remove(target, name)
+                else:
+                    self.journal.write(target, name, value)  # type: ignore[arg-type]
+            return
+        touched: dict[tuple[int, object], tuple[dict, object]] = {}
+        for _, after in states:
+            for key, (target, name, _) in after.items():
+                touched[key] = (target, name)
+        for key, (target, name) in touched.items():
+            options: list[tuple[Condition, Value]] = []
+            for conditions, after in states:
+                value = after[key][2] if key in after else target.get(name)
+                if value is None or absent(value):
+                    continue
+                options.append((conditions, value))  # type: ignore[arg-type]
+            if options:
+                self.journal.write(target, name, self.choice(options))
+
+    @contextmanager
+    def inside(self, **settings: object):
+        """Set attributes of the state for a while."""
+        saved = {name: getattr(self, name) for name in settings}
+        for name, value in settings.items():
+            setattr(self, name, value)
+        try:
+            yield
+        finally:
+            for name, value in saved.items():
+                setattr(self, name, value)

@@ -1,0 +1,101 @@
+"""The trace of a run: events in order, each with its path condition and the calls it happened in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cutile_lint.frontends import syntax
+from cutile_lint.sources import Place, Source
+from cutile_lint.unit.machine.values import Arguments, Closure, Condition, Value
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """One function being run: the call that entered it and the statement it is at."""
+
+    closure: Closure | None
+    function: syntax.Function | None
+    source: Source
+    call: Place | None
+    statement: syntax.Stmt | None = None
+    returns: list[tuple[Condition, Value]] = field(default_factory=list)
+    yields: list[tuple[Condition, Value]] = field(default_factory=list)
+    arguments: Arguments | None = None
+
+    @property
+    def name(self) -> str:
+        return self.function.name if self.function is not None else ""
+
+
+@dataclass(slots=True, eq=False)
+class Stop:
+    """Where an event stands in one function of the call stack."""
+
+    frame: Frame
+    statement: syntax.Stmt | None
+
+    @property
+    def source(self) -> Source:
+        return self.frame.source
+
+
+@dataclass(slots=True, eq=False)
+class Event:
+    """Something that happened.
+
+    ``kind``: "call" (of something outside the project; ``value`` is its result), "operator" (arithmetic on symbols), "setitem", "setattr",
+    "global" (a module's state written; ``name``), "raise", "assert", "return" (of the callable run), "tune-start", "tune-end", "await", "delete",
+    "panic". ``timed`` is the number of the tuner call whose ``kernel_fn`` runs (0: none).
+    """
+
+    kind: str
+    place: Place
+    path: Condition
+    stack: tuple[Stop, ...]
+    order: int
+    name: str = ""
+    value: Value | None = None
+    arguments: Arguments | None = None
+    target: Value | None = None
+    loops: tuple[syntax.Node, ...] = ()
+    contexts: tuple[Value, ...] = ()
+    tries: tuple[syntax.Try, ...] = ()
+    timed: int = 0
+    node: syntax.Node | None = None
+
+    @property
+    def stop(self) -> Stop:
+        return self.stack[-1]
+
+    @property
+    def statement(self) -> Place | None:
+        stop = self.stack[-1]
+        return Place(stop.source, stop.statement.span) if stop.statement is not None else None
+
+    def __repr__(self) -> str:
+        return f"{self.kind} {self.name} {self.place} {'T' if self.timed else ''} {list(self.path)}"
+
+
+@dataclass(slots=True)
+class Tuning:
+    """One call of the autotuner: its arguments, and the part of the trace in which ``kernel_fn`` ran."""
+
+    number: int
+    event: Event
+    kernel_fn: Value | None
+    configs: Value | None
+    key: Value | None
+    output: Value | None = None
+    result: Value | None = None
+    config: Value | None = None
+
+
+@dataclass(slots=True)
+class Trace:
+    """What one run did. ``returned``: the callable's results by path."""
+
+    events: list[Event] = field(default_factory=list)
+    tunings: list[Tuning] = field(default_factory=list)
+    returned: list[tuple[Condition, Value]] = field(default_factory=list)
+    #: something could not be followed: why (answers that need completeness are then "unknown")
+    gaps: list[tuple[str, Place | None]] = field(default_factory=list)

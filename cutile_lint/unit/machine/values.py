@@ -1,0 +1,372 @@
+"""What an expression may be worth: constants, symbolic terms, functions, containers, and choices between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cutile_lint.sources import Place
+
+if TYPE_CHECKING:
+    from cutile_lint.frontends import syntax
+    from cutile_lint.unit.machine.scopes import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One station of a value's way: where it was bound, passed or made. ``kind``: "made", "bound", "passed", "default", "returned"."""
+
+    place: Place
+    kind: str
+    name: str
+    before: Hop | None = None
+
+    def chain(self) -> list[Hop]:
+        """All hops up to this one, oldest first."""
+        hops: list[Hop] = []
+        hop: Hop | None = self
+        while hop is not None:
+            hops.append(hop)
+            hop = hop.before
+        return hops[::-1]
+
+
+class Value:
+    """Base of all values. ``place`` is where the value came into being; ``trail`` its last hop."""
+
+    __slots__ = ("place", "trail")
+    place: Place | None
+    trail: Hop | None
+
+    def key(self) -> object:
+        """Hashable identity: equal keys mean equal values."""
+        return ("id", id(self))
+
+    def hops(self) -> list[Hop]:
+        return self.trail.chain() if self.trail else []
+
+    def moved(self, place: Place, kind: str, name: str) -> Value:
+        """This value with one more hop (containers and functions are shared, they keep their own)."""
+        return self
+
+
+class Known(Value):
+    """A constant: str, bytes, int, float, bool, None, Ellipsis."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object, place: Place | None = None, trail: Hop | None = None) -> None:
+        self.value = value
+        self.place = place
+        self.trail = trail
+
+    def key(self) -> object:
+        return ("known", type(self.value).__name__, self.value)
+
+    def moved(self, place: Place, kind: str, name: str) -> Known:
+        return Known(self.value, self.place, Hop(place, kind, name, self.trail))
+
+    def __repr__(self) -> str:
+        return f"{self.value!r}"
+
+
+class Term(Value):
+    """A symbolic value: ``op`` with a ``name`` over operand values.
+
+    ops: "input" (parameter of the callable run), "config" (the autotuner's ``cfg``; operand: the configs), "field" (``name`` of a
+    config), "global" (state of a module; operand: its initial value), "external" (a name of a package outside the project), "attr", "index", "call"
+    (``name``: dotted path; operand 0 is the callee when it is itself a value), "method" (``name`` of operand 0), "binary", "compare", "unary", "not",
+    "and", "or", "element" (of an iterable), "payload" (of a pattern), "raised", "entered", "generic", "unknown" (``name``: why).
+    A ``serial`` other than 0 sets results of calls with effects apart.
+    """
+
+    __slots__ = ("_key", "args", "keywords", "name", "op", "serial")
+
+    def __init__(
+        self,
+        op: str,
+        name: str = "",
+        args: tuple[Value, ...] = (),
+        keywords: dict[str, Value] | None = None,
+        serial: int = 0,
+        place: Place | None = None,
+        trail: Hop | None = None,
+    ) -> None:
+        self.op = op
+        self.name = name
+        self.args = args
+        self.keywords = keywords or {}
+        self.serial = serial
+        self.place = place
+        self.trail = trail
+        self._key: object = None
+
+    def key(self) -> object:
+        if self._key is None:
+            keywords = tuple((name, value.key()) for name, value in self.keywords.items())
+            self._key = ("term", self.op, self.name, self.serial, tuple(arg.key() for arg in self.args), keywords)
+        return self._key
+
+    def moved(self, place: Place, kind: str, name: str) -> Term:
+        copy = Term(self.op, self.name, self.args, self.keywords, self.serial, self.place, Hop(place, kind, name, self.trail))
+        copy._key = self._key
+        return copy
+
+    @property
+    def base(self) -> Value:
+        return self.args[0]
+
+    def __repr__(self) -> str:
+        inner = ", ".join([*(repr(arg) for arg in self.args), *(f"{k}={v!r}" for k, v in self.keywords.items())])
+        return f"{self.op}:{self.name}({inner})" if inner else f"{self.op}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """One condition of a path: ``test`` is (``holds``) or is not true."""
+
+    test: Value
+    holds: bool
+
+    def key(self) -> object:
+        return (self.test.key(), self.holds)
+
+    def __repr__(self) -> str:
+        return f"{'' if self.holds else '¬'}{self.test!r}"
+
+
+#: All literals that hold on a path.
+Condition = tuple[Literal, ...]
+
+
+class Choice(Value):
+    """One of several values, each under its own condition."""
+
+    __slots__ = ("alternatives",)
+
+    def __init__(self, alternatives: list[tuple[Condition, Value]], place: Place | None = None, trail: Hop | None = None) -> None:
+        self.alternatives = alternatives
+        self.place = place
+        self.trail = trail
+
+    def key(self) -> object:
+        return ("choice", tuple((tuple(lit.key() for lit in path), value.key()) for path, value in self.alternatives))
+
+    def moved(self, place: Place, kind: str, name: str) -> Choice:
+        return Choice([(path, value.moved(place, kind, name)) for path, value in self.alternatives], self.place)
+
+    def __repr__(self) -> str:
+        return "choice(" + " | ".join(f"{value!r} if {list(path)}" for path, value in self.alternatives) + ")"
+
+
+class Items(Value):
+    """A tuple, list, set or generator whose items are known one by one; an item may stand under a condition."""
+
+    __slots__ = ("born", "conditions", "items", "kind", "open")
+
+    def __init__(
+        self, kind: str, items: list[Value], place: Place | None = None, conditions: list[Condition] | None = None, born: Condition = ()
+    ) -> None:
+        self.kind = kind
+        self.items = items
+        self.conditions = conditions if conditions is not None else [()] * len(items)
+        #: more items may be there than are known
+        self.open = False
+        #: the path it was made on; conditions of items are relative to it
+        self.born = born
+        self.place = place
+        self.trail = None
+
+    def key(self) -> object:
+        if self.kind == "tuple":
+            return ("tuple", tuple(item.key() for item in self.items))
+        return ("id", id(self))
+
+    def append(self, value: Value, path: Condition = ()) -> None:
+        """Add an item on ``path``."""
+        known = {literal.key() for literal in self.born}
+        self.items.append(value)
+        self.conditions.append(tuple(literal for literal in path if literal.key() not in known))
+
+    def __repr__(self) -> str:
+        return f"{self.kind}{self.items!r}"
+
+
+class Entries(Value):
+    """A dict with known keys (``open``: perhaps more)."""
+
+    __slots__ = ("entries", "keys", "open")
+
+    def __init__(self, place: Place | None = None) -> None:
+        self.entries: dict[object, Value] = {}
+        self.keys: dict[object, Value] = {}
+        self.open = False
+        self.place = place
+        self.trail = None
+
+    def put(self, name: Value, value: Value) -> None:
+        self.keys[name.key()] = name
+        self.entries[name.key()] = value
+
+    def get(self, name: Value) -> Value | None:
+        return self.entries.get(name.key())
+
+    def items(self) -> list[tuple[Value, Value]]:
+        return [(self.keys[key], value) for key, value in self.entries.items() if key in self.keys]
+
+    def __repr__(self) -> str:
+        return f"dict{self.items()!r}"
+
+
+class Record(Value):
+    """An object with fields: SimpleNamespace, dataclass, NamedTuple, a class instance, a Rust struct, the tuner's result."""
+
+    __slots__ = ("cls", "fields", "name")
+
+    def __init__(self, name: str, fields: dict[str, Value] | None = None, cls: Class | None = None, place: Place | None = None) -> None:
+        self.name = name
+        self.fields: dict[str, Value] = fields or {}
+        self.cls = cls
+        self.place = place
+        self.trail = None
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.fields.items())})"
+
+
+class Closure(Value):
+    """A function with the scope it was made in. ``tags``: dotted paths of decorators that are not of the project."""
+
+    __slots__ = ("defaults", "function", "owner", "scope", "tags")
+
+    def __init__(self, function: syntax.Function, scope: Scope, place: Place | None = None) -> None:
+        self.function = function
+        self.scope = scope
+        self.defaults: dict[str, Value] = {}
+        self.owner: Class | None = None
+        self.tags: list[Value] = []
+        self.place = place
+        self.trail = None
+
+    def __repr__(self) -> str:
+        return f"<fn {self.function.name or 'lambda'}>"
+
+
+class Partial(Value):
+    """A callable with arguments bound in front (``functools.partial``, a bound method)."""
+
+    __slots__ = ("args", "func", "keywords")
+
+    def __init__(self, func: Value, args: list[Value], keywords: dict[str, Value], place: Place | None = None) -> None:
+        self.func = func
+        self.args = args
+        self.keywords = keywords
+        self.place = place
+        self.trail = None
+
+    def __repr__(self) -> str:
+        return f"<partial {self.func!r}>"
+
+
+class Class(Value):
+    """A class of the project: its fields in order (dataclass, NamedTuple) and members by name."""
+
+    __slots__ = ("bases", "definition", "members", "order", "scope", "tags")
+
+    def __init__(self, definition: syntax.ClassDef, scope: Scope, place: Place | None = None) -> None:
+        self.definition = definition
+        self.scope = scope
+        self.members: dict[str, Value] = {}
+        self.order: list[str] = []
+        self.bases: list[Value] = []
+        self.tags: list[str] = []
+        self.place = place
+        self.trail = None
+
+    def member(self, name: str) -> Value | None:
+        if name in self.members:
+            return self.members[name]
+        for base in self.bases:
+            if isinstance(base, Class) and (found := base.member(name)) is not None:
+                return found
+        return None
+
+    def fields_in_order(self) -> list[str]:
+        inherited = [name for base in self.bases if isinstance(base, Class) for name in base.fields_in_order()]
+        return inherited + [name for name in self.order if name not in inherited]
+
+    def __repr__(self) -> str:
+        return f"<class {self.definition.name}>"
+
+
+class ModuleValue(Value):
+    """A module of the project."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: Scope, place: Place | None = None) -> None:
+        self.scope = scope
+        self.place = place
+        self.trail = None
+
+    def __repr__(self) -> str:
+        return f"<module {self.scope.source.path.stem}>"
+
+
+@dataclass(slots=True)
+class Arguments:
+    """Evaluated arguments of a call; ``exact`` is False when a spread could not be resolved."""
+
+    positional: list[Value] = field(default_factory=list)
+    keywords: dict[str, Value] = field(default_factory=dict)
+    #: places of the argument expressions: by position, then by keyword
+    places: list[Place] = field(default_factory=list)
+    keyword_places: dict[str, Place] = field(default_factory=dict)
+    exact: bool = True
+
+    def get(self, position: int, name: str) -> Value | None:
+        """The argument at a position or of a name (-1: by name only)."""
+        if name in self.keywords:
+            return self.keywords[name]
+        if 0 <= position < len(self.positional):
+            return self.positional[position]
+        return None
+
+
+def alternatives(value: Value) -> list[tuple[Condition, Value]]:
+    """The value's alternatives with their conditions; nested choices are flattened."""
+    if not isinstance(value, Choice):
+        return [((), value)]
+    flat: list[tuple[Condition, Value]] = []
+    for path, inner in value.alternatives:
+        flat.extend((path + more, leaf) for more, leaf in alternatives(inner))
+    return flat
+
+
+def unknown(reason: str, place: Place | None = None) -> Term:
+    return Term("unknown", reason, place=place, serial=id(place) if place is not None else 0)
+
+
+def subterms(value: Value) -> list[Value]:
+    """The value and everything it is made of (conditions of choices not included)."""
+    found: list[Value] = []
+    stack = [value]
+    seen: set[int] = set()
+    while stack:
+        item = stack.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        found.append(item)
+        if isinstance(item, Term):
+            stack.extend(item.args)
+            stack.extend(item.keywords.values())
+        elif isinstance(item, Choice):
+            stack.extend(inner for _, inner in item.alternatives)
+        elif isinstance(item, Items):
+            stack.extend(item.items)
+        elif isinstance(item, Entries):
+            stack.extend(item.entries.values())
+        elif isinstance(item, Record):
+            stack.extend(item.fields.values())
+    return found

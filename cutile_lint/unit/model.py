@@ -1,0 +1,116 @@
+"""The kernel unit: one op with its layers, and what rules ask about it.
+
+Everything is computed on first use. Answers come in three kinds: yes, no, and "not known" (None, an empty list, or a gap in a trace).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cutile_lint.frontends import syntax
+from cutile_lint.sources import Source
+from cutile_lint.unit.crate import Crate, Entry, Export
+from cutile_lint.unit.launches import Launch
+from cutile_lint.unit.layout import OpFiles
+from cutile_lint.unit.program import Program
+from cutile_lint.unit.runs import EntryRun, ExportRun, Run, run_entry, run_export
+
+if TYPE_CHECKING:
+    from cutile_lint.config.settings import Settings
+
+
+class KernelUnit:
+    """One op (or, for a file that is no op yet, that file) with everything that belongs to it."""
+
+    def __init__(self, name: str, files: OpFiles, program: Program, settings: Settings, runs: list[Run]) -> None:
+        self.name = name
+        self.layout = files
+        self.program = program
+        self.settings = settings
+        self.runs = runs
+        self._export_runs: dict[int, ExportRun] = {}
+        self._entry_runs: dict[str, EntryRun] = {}
+
+    def __repr__(self) -> str:
+        return f"KernelUnit({self.name!r})"
+
+    # ── files ──
+
+    @property
+    def wrapper(self) -> Source | None:
+        """The Python module that registers the op."""
+        return self.program.workspace.source(self.layout.wrapper) if self.layout.wrapper is not None else None
+
+    @cached_property
+    def python_modules(self) -> list[syntax.Module]:
+        """The wrapper and the project modules that the op's runs went through, the wrapper first."""
+        paths: dict[Path, None] = {}
+        if self.layout.wrapper is not None:
+            paths[self.layout.wrapper] = None
+        for run in self.runs:
+            paths.update((stop.source.path, None) for event in run.trace.events for stop in event.stack)
+        return [module for path in paths if (module := self.program.module(path)) is not None]
+
+    @cached_property
+    def rust_modules(self) -> list[syntax.Module]:
+        """The op's Rust files, exporting ones first, shared ones last."""
+        return [module for path in self.layout.rust if (module := self.program.module(path)) is not None]
+
+    @cached_property
+    def files(self) -> list[Source]:
+        """All sources that were parsed for the unit."""
+        return [module.source for module in (*self.python_modules, *self.rust_modules)]
+
+    @property
+    def modules(self) -> Iterator[syntax.Module]:
+        yield from self.python_modules
+        yield from self.rust_modules
+
+    # ── the Rust side ──
+
+    @cached_property
+    def crate(self) -> Crate:
+        return Crate(self.rust_modules)
+
+    @cached_property
+    def exports(self) -> dict[str, Export]:
+        """The exports that the op's symbols mean, by symbol."""
+        found: dict[str, Export] = {}
+        for export in self.crate.exports:
+            expected = self.layout.exports.get(export.symbol)
+            if expected is None or expected == export.source.path:
+                found.setdefault(export.symbol, export)
+        return found
+
+    def export_run(self, export: Export) -> ExportRun:
+        if id(export) not in self._export_runs:
+            self._export_runs[id(export)] = run_export(export, self.crate)
+        return self._export_runs[id(export)]
+
+    def entry_run(self, entry: Entry) -> EntryRun:
+        if entry.name not in self._entry_runs:
+            self._entry_runs[entry.name] = run_entry(entry, self.crate)
+        return self._entry_runs[entry.name]
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Device entries of the unit's own files (kernel.rs)."""
+        return list(self.crate.entries.values())
+
+    # ── launches ──
+
+    @cached_property
+    def launches(self) -> list[Launch]:
+        """FFI launches of all runs, in order."""
+        return [launch for run in self.runs for launch in run.launches]
+
+    @cached_property
+    def launched_exports(self) -> list[Export]:
+        """The exports that the wrapper launches; without a wrapper all exports of the unit."""
+        if not self.runs:
+            return list(self.exports.values())
+        symbols = dict.fromkeys(launch.symbol for launch in self.launches)
+        return [self.exports[symbol] for symbol in symbols if symbol in self.exports]

@@ -1,0 +1,162 @@
+"""The project's modules: which file an import means, each parsed and loaded once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cutile_lint.config.settings import RUNTIME_NAMES
+from cutile_lint.frontends import syntax
+from cutile_lint.sources import Source
+from cutile_lint.sources.workspace import Workspace
+from cutile_lint.unit.machine.scopes import Scope
+from cutile_lint.unit.machine.values import Entries, Items, Known, Term, Value
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.machine.machine import Machine
+    from cutile_lint.unit.machine.statements import Statements
+
+_MUTATORS = frozenset(["append", "add", "update", "setdefault", "extend", "pop", "clear", "discard", "remove", "insert"])
+
+
+class Program:
+    """All files of a run, parsed at most once; imports between them."""
+
+    def __init__(self, workspace: Workspace, runtime_names: Mapping[str, Iterable[str]] | None = None) -> None:
+        self.workspace = workspace
+        self.modules: dict[Path, syntax.Module | None] = {}
+        self._roles: dict[str, str] = {}
+        for role, names in {**RUNTIME_NAMES, **(runtime_names or {})}.items():
+            self._roles.update(dict.fromkeys(names, role))
+        self._resolved: dict[tuple[Path, str, int], Path | None] = {}
+
+    # ── files ──
+
+    def module(self, path: Path) -> syntax.Module | None:
+        """The parsed file; None when there is none or it cannot be read."""
+        if path not in self.modules:
+            source = self.workspace.source(path)
+            self.modules[path] = self._parse(source) if source is not None else None
+        return self.modules[path]
+
+    def _parse(self, source: Source) -> syntax.Module:
+        if source.is_rust:
+            from cutile_lint.frontends import rust
+
+            return rust.parse(source)
+        from cutile_lint.frontends import python
+
+        return python.parse(source)
+
+    # ── imports ──
+
+    def resolve(self, importer: Path, module: str, level: int) -> Path | None:
+        """The project's file for an import made in ``importer``; None for packages of others."""
+        key = (importer.parent, module, level)
+        if key not in self._resolved:
+            self._resolved[key] = self._find(importer, module, level)
+        return self._resolved[key]
+
+    def _find(self, importer: Path, module: str, level: int) -> Path | None:
+        parts = [part for part in module.split(".") if part]
+        if level:
+            base = importer.parent
+            for _ in range(level - 1):
+                base = base.parent
+            return self._file(base, parts)
+        if not parts:
+            return None
+        root = importer.parent
+        while self.workspace.exists(root / "__init__.py"):
+            if root.name == parts[0] and (found := self._file(root, parts[1:])) is not None:
+                return found
+            if root.parent == root:
+                break
+            root = root.parent
+        for directory in [importer.parent, *importer.parents][:8]:
+            if directory.name == parts[0] and (found := self._file(directory, parts[1:])) is not None:
+                return found
+        return self._file(importer.parent, parts) or self._file(root, parts)
+
+    def _file(self, base: Path, parts: list[str]) -> Path | None:
+        target = base.joinpath(*parts)
+        if parts and self.workspace.exists(target.with_name(target.name + ".py")):
+            return target.with_name(target.name + ".py")
+        if self.workspace.exists(target / "__init__.py"):
+            return target / "__init__.py"
+        return None
+
+    def is_runtime(self, importer: Path, module: str, name: str, level: int) -> bool:
+        """The import brings one of the runtime's functions (its own file is never entered)."""
+        if name not in self._roles:
+            return False
+        path = self.resolve(importer, module, level)
+        return path is None or "backend" in path.parts or self._is_runtime_file(path)
+
+    def _is_runtime_file(self, path: Path) -> bool:
+        source = self.workspace.source(path)
+        return source is not None and b"ffi.dlopen(" in source.data
+
+    def role(self, dotted: str) -> str | None:
+        """The runtime role of a dotted name outside the project (``tilegym.….check_rc`` → ``check-rc``)."""
+        return self._roles.get(dotted.rsplit(".", 1)[-1])
+
+    def names_of(self, role: str) -> list[str]:
+        return [name for name, its in self._roles.items() if its == role]
+
+    # ── loading ──
+
+    def load(self, machine: Machine | Statements, path: Path) -> Scope:
+        """The module's scope after its top level ran; once per machine."""
+        scopes: dict[Path, Scope] = machine.__dict__.setdefault("module_scopes", {})
+        if path in scopes:
+            return scopes[path]
+        module = self.module(path)
+        if module is None:
+            source = self.workspace.source(path)
+            scopes[path] = Scope(source or Source(path, b""))
+            return scopes[path]
+        scope = scopes[path] = Scope(module.source)
+        traces = machine.__dict__.setdefault("module_traces", {})
+        traces[path] = machine.load(module, scope)  # type: ignore[union-attr]
+        for name in _mutable_state(module):
+            if name in scope.names and not isinstance(scope.names[name], Term):
+                scope.names[name] = _state(path, name, scope.names[name])
+        return scope
+
+
+def _state(path: Path, name: str, initial: Value) -> Term:
+    return Term("global", f"{path.name}:{name}", (initial,), place=initial.place)
+
+
+def _mutable_state(module: syntax.Module) -> set[str]:
+    """Names of the module that functions write: by ``global``, by item assignment, or by a mutating method."""
+    assigned = {
+        target.id for statement in module.body if isinstance(statement, syntax.Assign) for target in statement.targets
+        if isinstance(target, syntax.Name)
+    }  # fmt: skip
+    written: set[str] = set()
+    for function in module.functions():
+        for node in function.walk():
+            if isinstance(node, syntax.Scope) and node.kind == "global":
+                written.update(node.names)
+            elif isinstance(node, syntax.Assign):
+                for target in node.targets:
+                    if isinstance(target, (syntax.Index, syntax.Attr)) and isinstance(target.base, syntax.Name):
+                        written.add(target.base.id)
+            elif isinstance(node, syntax.Call) and isinstance(node.func, syntax.Attr) and node.func.name in _MUTATORS:
+                if isinstance(node.func.base, syntax.Name):
+                    written.add(node.func.base.id)
+    return written & assigned
+
+
+def constant(value: Value) -> object:
+    """The Python value of a constant, or of a tuple/list/dict of constants; raises :class:`ValueError` for others."""
+    if isinstance(value, Known):
+        return value.value
+    if isinstance(value, Items) and not value.open and not any(value.conditions):
+        return [constant(item) for item in value.items]
+    if isinstance(value, Entries) and not value.open:
+        return {constant(key): constant(item) for key, item in value.items()}
+    raise ValueError("not a constant")
