@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -70,6 +71,9 @@ class Configurations:
     def _read(self, file: Path) -> Settings | None:
         settings = self._by_file.get(file)
         if settings is None:
+            if file not in self.workspace.overlays and not os.path.lexists(file):
+                self.workspace.misses.add(file)  # nearly always: worth a short way
+                return None
             settings = load_file(file, self.workspace)
             if settings is None:
                 return None

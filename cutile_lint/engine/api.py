@@ -38,13 +38,14 @@ class CheckReport:
 def find_files(paths: Iterable[Path | str], configurations: Configurations) -> Discovery:
     """The files that PATHS mean under the configuration that holds where they are. Raises UserError for a broken one."""
 
-    def excluded(path: str, is_dir: bool) -> bool:
-        return configurations.for_file(Path(path)).excludes(path, is_dir)
+    def exclusions(folder: str) -> Callable[[str, bool], bool] | None:
+        settings = configurations.for_folder(Path(folder))
+        return settings.excludes if settings.exclude or settings.extend_exclude else None
 
     listed = list(paths)
     first = Path(listed[0]) if listed else Path.cwd()
     folder = Path(first if first.is_dir() else first.parent).absolute()
-    return discover(listed, excluded, configurations.for_folder(folder).skipped_folders)
+    return discover(listed, exclusions, configurations.for_folder(folder).skipped_folders)
 
 
 def check_paths(

@@ -16,6 +16,8 @@ SKIPPED_FOLDERS = frozenset({"target", "venv", "node_modules", "__pycache__", "s
 
 #: (absolute path, is it a folder) -> whether configuration excludes it
 Excluded = Callable[[str, bool], bool]
+#: folder -> what configuration excludes of its entries; None: nothing
+Exclusions = Callable[[str], "Excluded | None"]
 
 
 @dataclass(slots=True)
@@ -33,23 +35,24 @@ def is_candidate(name: str) -> bool:
 
 
 def discover(
-    paths: Iterable[Path | str], excluded: Excluded = lambda path, is_dir: False, skip: frozenset[str] = SKIPPED_FOLDERS
+    paths: Iterable[Path | str], exclusions: Exclusions = lambda folder: None, skip: frozenset[str] = SKIPPED_FOLDERS
 ) -> Discovery:
     """Files to check under ``paths`` (files or folders; none: the current folder).
 
-    A file passed by name is taken unless ``excluded``; ``.gitignore`` and ``skip`` hold for what is found in folders.
+    A file passed by name is taken unless excluded; ``.gitignore`` and ``skip`` hold for what is found in folders.
     Links to folders are not followed, so that a walk ends and stays in its tree.
     """
     found: dict[str, None] = {}
     result = Discovery()
     for path in paths or (".",):
         start = os.path.abspath(path)
+        excluded = exclusions(os.path.dirname(start))
         if os.path.isdir(start):
-            if not excluded(start, True):
-                _walk(start, _ignore_files_above(start), excluded, skip, found)
+            if not (excluded and excluded(start, True)):
+                _walk(start, _ignore_files_above(start), exclusions, skip, found)
         elif not os.path.exists(start):
             result.missing.append(str(path))
-        elif excluded(start, False):
+        elif excluded and excluded(start, False):
             result.excluded.append(Path(start))
         elif is_candidate(os.path.basename(start)):
             found[start] = None
@@ -58,7 +61,7 @@ def discover(
 
 
 def _walk(
-    folder: str, ignores: list[tuple[int, Patterns]], excluded: Excluded, skip: frozenset[str], found: dict[str, None]
+    folder: str, ignores: list[tuple[int, Patterns]], exclusions: Exclusions, skip: frozenset[str], found: dict[str, None]
 ) -> None:
     try:
         with os.scandir(folder) as listing:
@@ -67,6 +70,7 @@ def _walk(
         return
     if any(entry.name == ".gitignore" for entry in entries):
         ignores = ignores + _ignore_file(folder, ".gitignore")
+    excluded = exclusions(folder)
     for entry in entries:
         name = entry.name
         if name[0] == ".":
@@ -80,10 +84,10 @@ def _walk(
         if is_dir and name in skip:
             continue
         path = entry.path
-        if (ignores and _ignored(path, is_dir, ignores)) or excluded(path, is_dir):
+        if (ignores and _ignored(path, is_dir, ignores)) or (excluded and excluded(path, is_dir)):
             continue
         if is_dir:
-            _walk(path, ignores, excluded, skip, found)
+            _walk(path, ignores, exclusions, skip, found)
         else:
             found[path] = None
 

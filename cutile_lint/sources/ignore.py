@@ -4,6 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One pattern. ``expression`` matches a whole path, or only its last part (``by_name``); a folder ends with a slash.
+
+    ``literals``: all that it matches, when that is a name or two. ``ignores`` is False for a pattern with ``!``.
+    """
+
+    expression: str
+    ignores: bool
+    by_name: bool
+    literals: tuple[str, ...] = ()
+
+    def matches(self, path: str, name: str) -> bool:
+        return re.compile(self.expression, re.DOTALL).fullmatch(name if self.by_name else path) is not None
 
 
 class Patterns:
@@ -14,27 +31,33 @@ class Patterns:
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._rules = [rule for rule in map(translate, lines) if rule is not None]
-        self._turns_back = any(not ignores for _, ignores in self._rules)
-        self._any = re.compile("|".join(f"(?:{expression})" for expression, _ in self._rules), re.DOTALL) if self._rules else None
+        self._turns_back = any(not rule.ignores for rule in self._rules)
+        self._literals = {literal for rule in self._rules for literal in rule.literals}
+        self._names = _any_of(rule.expression for rule in self._rules if rule.by_name and not rule.literals)
+        self._paths = _any_of(rule.expression for rule in self._rules if not rule.by_name)
 
     def __bool__(self) -> bool:
-        return self._any is not None
+        return bool(self._rules)
 
     def match(self, path: str, is_dir: bool = False) -> bool | None:
         """True: ignored; False: turned back by ``!``; None: no pattern speaks of it. Folders above are not looked at."""
-        if self._any is None:
-            return None
         if is_dir:
             path += "/"
-        if self._any.fullmatch(path) is None:
+        name = path[path.rfind("/", 0, len(path) - 1) + 1 :]
+        spoken_of = (
+            name in self._literals
+            or (self._names is not None and self._names.fullmatch(name) is not None)
+            or (self._paths is not None and self._paths.fullmatch(path) is not None)
+        )
+        if not spoken_of:
             return None
         if not self._turns_back:
             return True
-        return next(ignores for expression, ignores in reversed(self._rules) if re.compile(expression, re.DOTALL).fullmatch(path))
+        return next(rule.ignores for rule in reversed(self._rules) if rule.matches(path, name))
 
     def covers(self, path: str, is_dir: bool = False) -> bool:
         """Whether the path or a folder above it is ignored."""
-        if self._any is None:
+        if not self._rules:
             return False
         slash = path.find("/")
         while slash != -1:
@@ -44,11 +67,13 @@ class Patterns:
         return bool(self.match(path, is_dir))
 
 
-def translate(line: str) -> tuple[str, bool] | None:
-    """The regular expression of one pattern and whether it ignores (False: ``!``); None for a comment or blank line.
+def _any_of(expressions: Iterable[str]) -> re.Pattern[str] | None:
+    joined = "|".join(f"(?:{expression})" for expression in expressions)
+    return re.compile(joined, re.DOTALL) if joined else None
 
-    The expression matches the whole path; a folder's path ends with a slash.
-    """
+
+def translate(line: str) -> Rule | None:
+    """The rule of one line; None for a comment or blank line."""
     pattern = line.rstrip("\r\n")
     while pattern.endswith(" ") and not pattern.endswith("\\ "):
         pattern = pattern[:-1]
@@ -58,13 +83,15 @@ def translate(line: str) -> tuple[str, bool] | None:
     if not ignores:
         pattern = pattern[1:]
     only_dirs = pattern.endswith("/")
-    pattern = pattern.rstrip("/") if only_dirs else pattern
-    anchored = "/" in pattern
+    pattern = pattern[:-1] if only_dirs else pattern  # one slash, as git
+    by_name = "/" not in pattern
     pattern = pattern.removeprefix("/")
     if not pattern:
         return None
-    body = _body(pattern)
-    return ("" if anchored else "(?:.*/)?") + body + ("/" if only_dirs else "/?"), ignores
+    literals: tuple[str, ...] = ()
+    if by_name and not set(pattern) & set("*?[\\"):
+        literals = (f"{pattern}/",) if only_dirs else (pattern, f"{pattern}/")
+    return Rule(_body(pattern) + ("/" if only_dirs else "/?"), ignores, by_name, literals)
 
 
 def _body(pattern: str) -> str:

@@ -64,8 +64,8 @@ def test_excludes_hold_for_names_too(tmp_path: Path) -> None:
     def excluded(path: str, is_dir: bool) -> bool:
         return patterns.covers(os.path.relpath(path, tmp_path), is_dir)
 
-    assert _found(tmp_path, excluded) == ["a.py"]
-    named = discover([tmp_path / "skip" / "b.py"], excluded)
+    assert _found(tmp_path, lambda folder: excluded) == ["a.py"]
+    named = discover([tmp_path / "skip" / "b.py"], lambda folder: excluded)
     assert named.files == [] and named.excluded == [tmp_path / "skip" / "b.py"]
 
 
