@@ -125,16 +125,19 @@ class Workspace:
                 return None
         else:
             self.reads[path] = None
-            limit = size_limit(path)
-            if len(data) > limit:
-                return self._refuse(path, "too-large", _too_large(len(data), limit))
-        if b"\0" in data:
-            return self._refuse(path, "nul-bytes", "the file holds NUL bytes; it is not text")
-        try:
-            return Source(path, data)
-        except UnicodeDecodeError as error:
-            row = data.count(b"\n", 0, error.start) + 1
-            return self._refuse(path, "not-utf8", f"the file is not UTF-8: byte 0x{data[error.start]:02x} in row {row}")
+        limit = size_limit(path)
+        if len(data) > limit:
+            self._refuse(path, "too-large", _too_large(len(data), limit))
+        elif b"\0" in data:
+            self._refuse(path, "nul-bytes", "the file holds NUL bytes; it is not text")
+        else:
+            try:
+                return Source(path, data)
+            except UnicodeDecodeError as error:
+                row = data.count(b"\n", 0, error.start) + 1
+                byte = data[error.start]
+                self._refuse(path, "not-utf8", f"the file is not UTF-8: byte 0x{byte:02x} in row {row}")
+        return None
 
     def _read(self, path: Path) -> bytes | None:
         """The bytes on disk; None, with the reason on record, when there are none to be had."""
@@ -164,6 +167,7 @@ class Workspace:
         return data
 
     def _refuse(self, path: Path, kind: str, message: str) -> None:
+        """Put the reason on record; the path counts as read, so that a change of it is noticed."""
         self.problems[path] = Problem(kind, message)
         self.reads.setdefault(path, None)
 
