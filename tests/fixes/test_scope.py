@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from cutile_lint.config import Configurations
 from cutile_lint.fixes import write_changes
 from cutile_lint.fixes.scope import scope_of
+from cutile_lint.sources.discovery import repository_root
 
 
 def test_the_configuration_s_folder_is_the_project(tmp_path: Path) -> None:
@@ -19,7 +22,12 @@ def test_the_configuration_s_folder_is_the_project(tmp_path: Path) -> None:
     assert "outside the project" in scope.refusal(tmp_path / "other" / "ffi.rs")
 
 
-def test_else_the_repository_else_the_common_parent(tmp_path: Path) -> None:
+def test_else_the_repository_else_the_common_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def root_below_here(folder: Path) -> Path | None:  # the tests' own folder may lie in a repository
+        found = repository_root(folder)
+        return found if found is not None and found.is_relative_to(tmp_path) else None
+
+    monkeypatch.setattr("cutile_lint.fixes.scope.repository_root", root_below_here)
     for name in ("repo/.git", "repo/a", "plain/a", "plain/b"):
         (tmp_path / name).mkdir(parents=True)
     assert scope_of([tmp_path / "repo" / "a"], Configurations()).refusal(tmp_path / "repo" / "b.rs") == ""
