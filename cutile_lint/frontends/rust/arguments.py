@@ -28,11 +28,11 @@ _PATTERN_MACROS = frozenset({"matches!", "assert_matches!", "debug_assert_matche
 
 @expression("macro_invocation")
 def invocation(reader: Reader, node: Node) -> syntax.Expr:
-    path = node.child_by_field_name("macro")
-    tokens = next((child for child in reversed(node.children) if child.type == "token_tree"), None)
-    if path is None or tokens is None:
+    below = node.children
+    path, tokens = below[0], below[-1]
+    if tokens.type != "token_tree":
         return syntax.Opaque(reader.span(node), "macro")
-    bang = next((child for child in node.children if child.type == "!"), path)
+    bang = next((child for child in below if child.type == "!"), path)
     name = syntax.Name(reader.span_between(path, bang), reader.inline(path) + "!")
     call = syntax.Call(reader.span(node), name, [], macro=True, args_span=reader.span(tokens))
     if name.last in _PATTERN_MACROS:

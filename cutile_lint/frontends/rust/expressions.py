@@ -21,7 +21,7 @@ _MAX_SPINE = 4 * MAX_DEPTH
 @expression("scoped_type_identifier", "generic_function", "generic_type", "generic_type_with_turbofish", "bracketed_type")
 @expression("shorthand_field_identifier", "generic_pattern")
 def _name(reader: Reader, node: Node) -> syntax.Expr:
-    return syntax.Name(reader.span(node), reader.inline(node))
+    return reader.name(node)
 
 
 @expression("integer_literal", "float_literal")
@@ -64,14 +64,14 @@ def _parenthesised(reader: Reader, node: Node) -> syntax.Expr:
 
 @expression("call_expression")
 def _call(reader: Reader, node: Node) -> syntax.Expr:
-    function = node.child_by_field_name("function")
-    arguments = node.child_by_field_name("arguments")
-    generics: tuple[str, ...] = ()
-    if function is not None and function.type == "generic_function":
-        generics = _generics(reader, function)
-        function = function.child_by_field_name("function")
-    if function is None or arguments is None:
+    below = node.children if node.child_count == 2 else parts(node)  # else there are comments between
+    if len(below) != 2:
         return syntax.Opaque(reader.span(node), "call")
+    function, arguments = below
+    generics: tuple[str, ...] = ()
+    if function.type == "generic_function":
+        generics = _generics(reader, function)
+        function = function.child_by_field_name("function") or function
     return syntax.Call(
         reader.span(node),
         reader.expression(function),
@@ -122,10 +122,8 @@ def repeated(reader: Reader, node: Node) -> syntax.Expr:
 
 @expression("field_expression")
 def _field(reader: Reader, node: Node) -> syntax.Expr:
-    base = node.child_by_field_name("value")
-    field = node.child_by_field_name("field")
-    if base is None or field is None:
-        return syntax.Opaque(reader.span(node), "field")
+    below = node.children
+    base, field = below[0], below[-1]
     return syntax.Attr(reader.span(node), reader.expression(base), reader.text(field), reader.span(field))
 
 
@@ -150,23 +148,22 @@ def _reference(reader: Reader, node: Node) -> syntax.Expr:
 
 @expression("binary_expression")
 def _binary(reader: Reader, node: Node) -> syntax.Expr:
-    spine: list[tuple[Node, str, Node]] = []
-    left: Node | None = node
-    while left is not None and left.type == "binary_expression":
-        operator = left.child_by_field_name("operator")
-        right = left.child_by_field_name("right")
-        below = left.child_by_field_name("left")
-        if operator is None or right is None or below is None:
-            break
-        spine.append((left, operator.type, right))
-        left = below
+    spine: list[tuple[Node, Node, Node]] = []
+    left = node
+    while left.type == "binary_expression":
+        below = left.children
+        if len(below) > 3:
+            below = [child for child in below if child.type not in COMMENTS]
+        if len(below) != 3:
+            return syntax.Opaque(reader.span(node), "binary")
+        spine.append((left, below[1], below[2]))
+        left = below[0]
         if len(spine) > _MAX_SPINE:
             raise TooDeep
-    if left is None or not spine:
-        return syntax.Opaque(reader.span(node), "binary")
     result = reader.expression(left)
-    for whole, operator_text, right in reversed(spine):
-        result = _joined(reader.span(whole), operator_text, result, reader.expression(right))
+    for whole, operator, right in reversed(spine):
+        value = repeated(reader, right) if reader.repetitions else reader.expression(right)
+        result = _joined(reader.span(whole), operator.type, result, value)
     return result
 
 

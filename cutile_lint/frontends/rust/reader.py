@@ -85,12 +85,21 @@ class Reader:
     def span_between(self, first: Node, last: Node) -> Span:
         return Span(first.start_byte + self.shift, last.end_byte + self.shift)
 
-    def text(self, node: Node | None) -> str:
-        """The file's text of a node ("" for none); a mended metavariable gives the metavariable."""
-        if node is None:
-            return ""
+    def name(self, node: Node) -> syntax.Name:
+        """A path as a name, on one line."""
         start = node.start_byte + self.shift
         end = node.end_byte + self.shift
+        made = _new_span(Span)
+        _set_start(made, start)
+        _set_end(made, end)
+        text = self._slice(start, end)
+        return syntax.Name(made, " ".join(text.split()) if "\n" in text or "\r" in text else text)
+
+    def text(self, node: Node | None) -> str:
+        """The file's text of a node ("" for none); a mended metavariable gives the metavariable."""
+        return "" if node is None else self._slice(node.start_byte + self.shift, node.end_byte + self.shift)
+
+    def _slice(self, start: int, end: int) -> str:
         if self.buffer is not self.data and self.data[start] == 36 and (whole := METAVARIABLE.match(self.data, start)):
             end = max(end, whole.end())
         return self.data[start:end].decode("utf-8", "replace")
@@ -102,16 +111,21 @@ class Reader:
 
     def is_metavariable(self, node: Node) -> bool:
         """The node is a lone mended ``$x``."""
+        if self.buffer is self.data:
+            return False
         start = node.start_byte + self.shift
-        if self.data[start] != 36 or self.buffer is self.data:
+        if self.data[start] != 36:
             return False
         whole = METAVARIABLE.match(self.data, start)
         return whole is not None and node.end_byte + self.shift <= whole.end()
 
     def expression(self, node: Node) -> syntax.Expr:
-        handler = EXPRESSIONS.get(node.type)
+        kind = node.type
+        if kind == "identifier":  # half of all
+            return self.name(node)
+        handler = EXPRESSIONS.get(kind)
         if handler is None:
-            return syntax.Opaque(self.span(node), node.type)
+            return syntax.Opaque(self.span(node), kind)
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise TooDeep

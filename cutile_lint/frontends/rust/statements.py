@@ -28,7 +28,12 @@ class Tail(Enum):
 
 
 def read_block(reader: Reader, block: Node, tail: Tail) -> list[syntax.Stmt]:
-    """The statements of a ``{ … }`` node."""
+    """The statements of a ``{ … }`` node; of a metavariable ``$b:block`` that stands for one, its name."""
+    if reader.is_metavariable(block):
+        name = reader.name(block)
+        if tail is Tail.NOTHING:
+            return [syntax.ExprStmt(name.span, name)]
+        return [syntax.Return(name.span, name, implicit=True) if tail is Tail.RETURN else syntax.Result(name.span, name)]
     return read_all(reader, block.named_children, tail)
 
 
@@ -174,8 +179,8 @@ def _let(reader: Reader, node: Node) -> syntax.Assign:
     found: syntax.Pattern | None = None
     mutable = False
     if pattern_node is not None and pattern_node.type == "identifier":
-        targets.append(syntax.Name(reader.span(pattern_node), reader.text(pattern_node)))
-        mutable = any(child.type == "mutable_specifier" for child in node.children[:4])
+        targets.append(reader.name(pattern_node))
+        mutable = b"mut" in reader.buffer[node.start_byte : pattern_node.start_byte]
     elif pattern_node is not None:
         found = reader.pattern(pattern_node)
         mutable = pattern_node.type == "mut_pattern" or any(child.type == "mutable_specifier" for child in node.children[:4])
@@ -224,14 +229,14 @@ def arms(reader: Reader, node: Node, tail: Tail) -> list[syntax.Arm]:
     for arm in body.named_children if body is not None else ():
         if arm.type != "match_arm":
             continue
-        around = next((one for one in reader.repetitions if one.covers(arm.start_byte + reader.shift)), None)
-        outside = reader.repetitions
-        if around is not None:
-            reader.repetitions = tuple(one for one in outside if one is not around)
         head = arm.child_by_field_name("pattern")
         value = arm.child_by_field_name("value")
         if head is None or value is None:
             continue
+        around = next((one for one in reader.repetitions if one.covers(arm.start_byte + reader.shift)), None)
+        outside = reader.repetitions
+        if around is not None:
+            reader.repetitions = tuple(one for one in outside if one is not around)
         guard = head.child_by_field_name("condition")
         result.append(
             syntax.Arm(

@@ -63,7 +63,8 @@ from tests.frontends.rust.reading import body, module, show, text_of, value
         ),
         (
             "match x { None => 0, rc::OK => 1, n @ 2.. => n, &P { a, b: (c, ..), .. } => c }",
-            "match(x, [=None => [result 0], =rc::OK => [result 1], n@=2..- => [result n], P[..]{a: a, b: [c, ..]} => [result c]])",
+            "match(x, [=None => [result 0], =rc::OK => [result 1], n@=2..- => [result n], "
+            "P[..]{a: a, b: [c, ..]} => [result c]])",
         ),
         ("|a: i32, (b, c)| a + b", "fn(a, ) [tail (a + b)]"),
         ("move || { f(); 2 }", "fn() [f();, tail 2]"),

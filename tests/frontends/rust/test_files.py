@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust import comments
@@ -101,3 +103,51 @@ def test_comments_of_odd_text() -> None:
     assert comments(source("")) == []
     assert [comment.text for comment in comments(source("/* open"))] == ["/* open"]
     assert [comment.text for comment in comments(source("let a: &'static u8; // c"))] == ["// c"]
+
+
+_PIECES = [
+    "macro_rules! m { ($a:expr) => {{ ",
+    "$a",
+    "$( ",
+    " )*",
+    "}}; }",
+    "fn f() { ",
+    " }",
+    "m!(",
+    ")",
+    "let x = ",
+    ";",
+    "match ",
+    " => ",
+]
+_PIECES += [
+    "if ",
+    "else ",
+    "é",
+    '"',
+    "'a",
+    "\\",
+    "/*",
+    "*/",
+    "//",
+    "\n",
+    "\r\n",
+    "#[a(b = (c",
+    "vec![",
+    "]",
+    "1..",
+    "|x| ",
+    "::<",
+    ">",
+    "\0",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(_PIECES), max_size=24).map("".join))
+def test_any_text_is_read_and_its_places_are_inside(text: str) -> None:
+    read = module(text)
+    size = len(read.source.data)
+    places = [node.span for node in read.walk()] + [fault.span for fault in read.faults]
+    assert all(0 <= place.start <= place.end <= size for place in places)
+    assert all(read.source.slice(comment.span) == comment.text for comment in comments(read.source))

@@ -46,7 +46,8 @@ def test_a_dispatch_macro_inside_an_export() -> None:
         "let out_t = block([], borrow_tensor::<$E>(out_d))",
         "let opts = CompileOptions::default()",
         "if (ctas > 0) [opts = opts.num_cta_in_cga(ctas)] []",
-        "let op = block([], scale_kernel((& (* out_t)), 2)).generics(vec!(dty.to_string(), tile.to_string())).compile_options(opts)",
+        "let op = block([], scale_kernel((& (* out_t)), 2))"
+        ".generics(vec!(dty.to_string(), tile.to_string())).compile_options(opts)",
         "result match(op.sync_on((& stream)), [Ok[_] => [result 0], "
         "Err[e] => [eprintln!('scale {} failed: {e:?}', tile);, result (- 3)]])",
     ]
@@ -96,6 +97,8 @@ def test_repetitions() -> None:
     ]
     lists = macro("macro_rules! m { ($($a:expr),* $(; $b:expr)?) => { f(0, $($a),*, vec![$($a.len()),*]) }; }").arms[0]
     assert show(lists.body) == "[result f(0, (*repeat $a), vec!((*repeat $a.len())))]"
+    total = macro("macro_rules! m { ($($a:expr),*) => { 0 $( + $a )* }; }").arms[0]
+    assert show(total.body) == "[result (0 + (*repeat $a))]"
     nested = macro("macro_rules! m { ($($a:ident { $($b:expr),* });*) => { $( let $a = 1; $( f($b); )* )* }; }").arms[0]
     assert show(nested.body) == "[$[let $a = 1, $[f($b);]]]"
 
@@ -109,7 +112,7 @@ def test_fragments_that_are_no_identifier() -> None:
         "fn f",
         "$i;",
         "$s;",
-        "if x [] []",
+        "if x [$b;] []",
         "result match(y, [=$p => [result 1], _ => [result 2]])",
     ]
 
