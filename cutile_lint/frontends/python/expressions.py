@@ -7,6 +7,7 @@ Every span is made of ``ast``'s own (line, column) pairs. Columns of ``ast`` are
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -26,6 +27,8 @@ EXACT_FSTRINGS = sys.version_info >= (3, 12)
 _LAST_IDENTIFIER = re.compile(rb"[A-Za-z0-9_\x80-\xff]+\Z")
 #: what may stand between a callee and its ``(``: blanks, continuations, comments, closing parentheses of the callee
 _BEFORE_ARGUMENTS = re.compile(rb"(?:[\s\\)]|#[^\r\n]*)*")
+
+_COMMENT = re.compile(rb"#[^\r\n]*")
 
 BINARY: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",
@@ -161,17 +164,21 @@ class Expressions:
         return s.Logic(self.span(node), "and" if type(node.op) is ast.And else "or", self.exprs(node.values))
 
     def compare(self, node: ast.Compare) -> s.Compare | s.Logic:
-        left = self.expr(node.left)
-        parts: list[s.Expr] = []
-        for operator, item in zip(node.ops, node.comparators, strict=True):
-            right = self.expr(item)
-            parts.append(s.Compare(Span(left.span.start, right.span.end), _COMPARE[type(operator)], left, right))
-            left = right
-        span = self.span(node)
-        if len(parts) > 1:
-            return s.Logic(span, "and", parts)
-        parts[0].span = span  # with the parentheses around its ends
-        return parts[0]  # type: ignore[return-value]
+        span, operands = self.span(node), [self.expr(node.left), *self.exprs(node.comparators)]
+        if len(operands) == 2:
+            return s.Compare(span, _COMPARE[type(node.ops[0])], *operands)
+        starts, ends = [span.start], []
+        for left, right in itertools.pairwise(operands):  # with their parentheses
+            between = _COMMENT.sub(_blank, self.data[left.span.end : right.span.start])
+            closing, opening = between.rfind(b")") + 1, between.find(b"(")
+            ends.append(left.span.end + closing)
+            starts.append(right.span.start if opening == -1 else left.span.end + opening)
+        ends = [*ends[1:], span.end]
+        parts: list[s.Expr] = [
+            s.Compare(Span(starts[index], ends[index]), _COMPARE[type(operator)], operands[index], operands[index + 1])
+            for index, operator in enumerate(node.ops)
+        ]
+        return s.Logic(span, "and", parts)
 
     def conditional(self, node: ast.IfExp) -> s.Cond:
         return s.Cond(self.span(node), self.expr(node.test), self.expr(node.body), self.expr(node.orelse))
@@ -256,6 +263,10 @@ class Expressions:
             span = Span(span.start, value.span.end)
         noted = self.span(node.annotation) if node.annotation else None
         return s.Param(span, node.arg, self.source.slice(noted) if noted else "", value, kind, annotation_span=noted)
+
+
+def _blank(match: re.Match[bytes]) -> bytes:
+    return b" " * len(match.group())
 
 
 def _start(node: s.Node) -> int:

@@ -45,6 +45,8 @@ class Kernel(Base[int], metaclass=Meta):
 \t\t\t)(1, *a, k=2, **kw), self.f(v for v in w)
 
 
+fits = ((0) <= ((n)) < (1 << 48) != (2  # )
+))
 if 0 < a <= b != c is not d not in e: pass
 elif not (a and b or c): x = 1; y = 2;
 else:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +13,8 @@ from cutile_lint.frontends.python.layout import block_of, statements
 from cutile_lint.frontends.python.rewrite import Rewrite
 from tests.frontends.python.corpus import STATEMENTS
 from tests.frontends.python.spans import dump, source
+
+ROOT = Path(__file__).parents[3]
 
 
 def applied(module: s.Module, change: Rewrite) -> str:
@@ -331,3 +336,18 @@ def test_lines_can_go_around_every_statement(text: str) -> None:
             block.body.insert(place, s.ExprStmt(item.span, s.Name(item.span, "marker")))
             assert not after.faults and dump(after.body) == dump(module.body)
             del block.body[place]
+
+
+def test_libcst_is_loaded_by_a_hoist_only() -> None:
+    program = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from cutile_lint.frontends.python import comments, parse, rewrite\n"
+        "from cutile_lint.sources import Source\n"
+        "module = parse(Source(Path('/virtual/a.py'), b'a\\nif b:\\n  c\\n'))\n"
+        "rewrite.delete_statement(module, module.body[0])\n"
+        "assert 'libcst' not in sys.modules\n"
+        "rewrite.move_before(module, module.body[1].body[0], module.body[0])\n"
+        "assert 'libcst' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
