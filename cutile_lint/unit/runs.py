@@ -16,6 +16,7 @@ from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.trace import Trace, Tuning
 from cutile_lint.unit.machine.values import Closure, Known, Partial, Term, Value, alternatives
 from cutile_lint.unit.program import Program
+from cutile_lint.unit.tensors import Tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ class Run:
     def launches(self) -> list[Launch]:
         """FFI launches in order, those of the timed region (``timed`` > 0) among them."""
         return launches_in(self.trace, self.program)
+
+    @cached_property
+    def tensors(self) -> Tensors:
+        """Which values are tensors, and what the events do on the device."""
+        return Tensors(self.trace, self.program)
 
 
 class ExportRun:
