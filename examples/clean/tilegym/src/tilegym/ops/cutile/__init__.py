@@ -3,4 +3,7 @@
 from tilegym.backend import is_backend_available
 
 if is_backend_available("cutile"):
-    from . import gemm  # noqa: F401
+    from . import (
+        batched_product,  # noqa: F401
+        gemm,  # noqa: F401
+    )

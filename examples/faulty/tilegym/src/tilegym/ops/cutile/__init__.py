@@ -3,4 +3,7 @@
 from tilegym.backend import is_backend_available
 
 if is_backend_available("cutile"):
-    from . import gemm
+    from . import (
+        batched_product,
+        gemm,
+    )
