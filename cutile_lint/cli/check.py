@@ -18,7 +18,7 @@ from cutile_lint.findings import Finding, Level
 from cutile_lint.reports import TEXT_FORMATS, View, render
 from cutile_lint.reports.view import terminal_width, wants_color
 from cutile_lint.sources.discovery import repository_root
-from cutile_lint.sources.workspace import absolute
+from cutile_lint.sources.workspace import Workspace, absolute
 
 if TYPE_CHECKING:
     from cutile_lint.fixes import FixResult
@@ -37,6 +37,8 @@ class Run:
     files: list[Path]
     #: path and bytes of standard input
     stdin: tuple[Path, bytes] | None = None
+    #: of the last check: the next pass of fixing reads only what changed
+    workspace: Workspace | None = None
     errors: list[str] = field(default_factory=list)
     traces: list[str] = field(default_factory=list)
 
@@ -45,7 +47,8 @@ class Run:
         return self.options.fix or self.options.diff
 
     def check(self, overlays: Mapping[Path, bytes]) -> list[Finding]:
-        report = api.check_files(self.files, self.configurations, overlays)
+        report = api.check_files(self.files, self.configurations, overlays, self.workspace)
+        self.workspace = report.workspace
         self.errors += [error for error in report.errors if error not in self.errors]
         self.traces += report.traces
         return report.findings

@@ -31,6 +31,8 @@ class CheckReport:
     findings: list[Finding] = field(default_factory=list)
     suppressed: list[Finding] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    #: the files that were read
+    workspace: Workspace | None = None
     #: traceback texts of internal errors
     traces: list[str] = field(default_factory=list)
 
@@ -67,11 +69,17 @@ def fixed(settings: Settings) -> Configurations:
 
 
 def check_files(
-    files: Iterable[Path], configurations: Configurations, overlays: Mapping[Path, bytes] | None = None
+    files: Iterable[Path],
+    configurations: Configurations,
+    overlays: Mapping[Path, bytes] | None = None,
+    before: Workspace | None = None,
 ) -> CheckReport:
-    """Check absolute files, and the ops that they are part of. Raises UserError for wrong selectors."""
-    report = CheckReport()
-    workspace = Workspace(overlays)
+    """Check absolute files, and the ops that they are part of. Raises UserError for wrong selectors.
+
+    ``before``: the workspace of the check before, whose sources are taken over where no overlay changed them.
+    """
+    workspace = before.overlaid(overlays or {}) if before else Workspace(overlays)
+    report = CheckReport(workspace=workspace)
     groups: dict[int, tuple[Settings, list[Path]]] = {}
     for path in files:
         settings = configurations.for_file(path)

@@ -71,6 +71,20 @@ class Workspace:
                 self._overlay_children.setdefault(parent, set()).add(child.name)
                 child = parent
 
+    def overlaid(self, overlays: Mapping[Path, bytes]) -> Workspace:
+        """A workspace with other overlays that keeps every source read so far as the same object, where its bytes are the same.
+
+        What is known by :class:`Source` (a parsed tree) stays good, and the disk is not read again.
+        """
+        fresh = Workspace(overlays)
+        for path, source in self._sources.items():
+            new = fresh.overlays.get(path)
+            unchanged = path not in self.overlays if new is None else source is not None and source.data == new
+            if unchanged and path in self.reads and source is not None:
+                fresh._sources[path] = source
+                fresh.reads[path] = None if new is not None else self.reads[path]
+        return fresh
+
     def source(self, path: Path) -> Source | None:
         """The file's text; None when there is no such file, or when :attr:`problems` says why it cannot be used."""
         if path in self._sources:

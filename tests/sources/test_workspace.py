@@ -51,6 +51,20 @@ def test_an_overlay_wins_and_may_be_new(tmp_path: Path) -> None:
     assert files.reads[tmp_path / "a.py"] is None
 
 
+def test_other_overlays_keep_the_sources_that_did_not_change(tmp_path: Path) -> None:
+    for name in ("a.py", "b.py", "c.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    a, b, c = (tmp_path / name for name in ("a.py", "b.py", "c.py"))
+    first = Workspace({b: b"y = 1\n", c: b"z = 1\n"})
+    sources = {path: first.source(path) for path in (a, b, c)}
+    second = first.overlaid({b: b"y = 1\n", a: b"w = 1\n"})
+    assert second.source(b) is sources[b]
+    assert second.source(a).text == "w = 1\n"
+    assert second.source(c).text == "x = 1\n"
+    third = second.overlaid({})
+    assert third.source(a).text == "x = 1\n" and third.source(c) is second.source(c)
+
+
 @pytest.mark.parametrize(
     ("content", "kind", "told"),
     [
