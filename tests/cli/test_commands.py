@@ -64,9 +64,36 @@ def test_starting_imports_nothing_heavy() -> None:
     assert loaded and not loaded & heavy
 
 
-def test_a_closed_pipe_is_no_traceback(tmp_path: Path) -> None:
-    command = f"{sys.executable} -m cutile_lint.cli.main rule --all | head -c 1 > /dev/null"
-    done = subprocess.run(
-        command, shell=True, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
+@pytest.mark.parametrize("arguments", [["--help"], ["rule", "--all"], ["check", "."]])
+def test_a_closed_pipe_is_no_traceback(tmp_path: Path, arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    (tmp_path / "a.py").write_text("x = 1\n")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "cutile_lint.cli.main", *arguments]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment)
+    os.close(writer)
     assert done.stderr == ""
+
+
+def test_an_interrupt_is_one_line(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    Path("a.py").write_text("x = zeros(1)\n")
+    monkeypatch.setattr("cutile_lint.unit.load", interrupted)
+    result = lint("--fix", "a.py")
+    assert (result.status, result.out, result.err) == (130, "", "cutile-lint: interrupted\n")
+
+
+def test_an_internal_error_is_told_without_a_traceback(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> None:
+        raise RecursionError("too deep")
+
+    Path("a.py").write_text("x = zeros(1)\n")
+    monkeypatch.setattr("cutile_lint.unit.load", failing)
+    result = lint("a.py")
+    assert result.status == 2 and "internal error while reading the files: RecursionError: too deep" in result.err
+    assert "Traceback" not in result.err
+    monkeypatch.setenv("CUTILE_LINT_TRACEBACK", "1")
+    assert "Traceback" in lint("a.py").err
