@@ -14,7 +14,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust.expressions import repeated
 from cutile_lint.frontends.rust.literals import number
 from cutile_lint.frontends.rust.reader import COMMENTS, EXTRAS, MAX_MACRO_DEPTH, Reader, expression, tree
-from cutile_lint.frontends.rust.statements import Tail, read_block
+from cutile_lint.frontends.rust.statements import Tail, read_block, split_value
 from cutile_lint.sources import Span
 
 _SIMPLE = re.compile(
@@ -146,15 +146,9 @@ def _statements(reader: Reader, start: int, end: int) -> syntax.Expr | None:
     body = root.named_children[0].child_by_field_name("body") if root.named_child_count == 1 else None
     if body is None:
         return None
-    return block_value(inner, body, Span(start + reader.shift, end + reader.shift))
-
-
-def block_value(reader: Reader, body: Node, span: Span) -> syntax.Expr:
-    statements = read_block(reader, body, Tail.RESULT)
-    value: syntax.Expr | None = None
-    if statements and isinstance(statements[-1], syntax.Result):
-        value = statements.pop().value
-    return syntax.Block(span, statements, value)
+    statements = read_block(inner, body, Tail.RESULT)
+    value = split_value(statements)
+    return syntax.Block(Span(start + reader.shift, end + reader.shift), statements, value)
 
 
 def _one_by_one(reader: Reader, tokens: Node) -> list[syntax.Arg]:

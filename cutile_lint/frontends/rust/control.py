@@ -6,8 +6,9 @@ from tree_sitter import Node
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust import parameters
+from cutile_lint.frontends.rust.flow import arms
 from cutile_lint.frontends.rust.reader import Reader, expression, parts
-from cutile_lint.frontends.rust.statements import Tail, arms, is_statement, label_of, read_block, statement, value_block
+from cutile_lint.frontends.rust.statements import Tail, is_statement, label_of, read_block, read_statement, value_block
 
 
 @expression("if_expression")
@@ -50,7 +51,7 @@ def _deferred(reader: Reader, node: Node) -> syntax.Expr:
 @expression("for_expression", "while_expression", "loop_expression")
 def _loop(reader: Reader, node: Node) -> syntax.Expr:
     span = reader.span(node)
-    made = statement(reader, node, span)
+    made = read_statement(reader, node, span)
     if isinstance(made, syntax.ExprStmt):  # a labelled loop has its block already
         return made.value
     return syntax.Block(span, [made], None)
@@ -59,7 +60,7 @@ def _loop(reader: Reader, node: Node) -> syntax.Expr:
 @expression("return_expression", "break_expression", "continue_expression")
 def _jump(reader: Reader, node: Node) -> syntax.Expr:
     span = reader.span(node)
-    return syntax.Jump(span, statement(reader, node, span))
+    return syntax.Jump(span, read_statement(reader, node, span))
 
 
 @expression("assignment_expression", "compound_assignment_expr")
@@ -68,7 +69,7 @@ def _assignment(reader: Reader, node: Node) -> syntax.Expr:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is not None and right is not None and reader.text(left) == ".." and reader.text(node).startswith("..="):
         return syntax.Range(span, None, reader.expression(right), inclusive=True)  # the grammar has no word for `..=n`
-    return syntax.Block(span, [statement(reader, node, span)], None)
+    return syntax.Block(span, [read_statement(reader, node, span)], None)
 
 
 @expression("yield_expression")
@@ -86,7 +87,7 @@ def _closure(reader: Reader, node: Node) -> syntax.Expr:
         if body.type == "block":
             statements = read_block(reader, body, Tail.RETURN)
         elif is_statement(body):
-            statements = [statement(reader, body, reader.span(body))]
+            statements = [read_statement(reader, body, reader.span(body))]
         else:
             value = reader.expression(body)
             statements = [syntax.Return(value.span, value, implicit=True)]

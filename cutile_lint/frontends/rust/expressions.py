@@ -72,13 +72,21 @@ def _call(reader: Reader, node: Node) -> syntax.Expr:
     if function.type == "generic_function":
         generics = _generics(reader, function)
         function = function.child_by_field_name("function") or function
-    return syntax.Call(
+    call = syntax.Call(
         reader.span(node),
         reader.expression(function),
         [syntax.Arg(value.span, value) for value in items(reader, arguments)],
         generics=generics,
         args_span=reader.span(arguments),
     )
+    if reader.repetitions and isinstance(call.func, syntax.Attr) and _is_repeated_link(reader, call.func):
+        return syntax.Opaque(call.span, "repetition", [call])
+    return call
+
+
+def _is_repeated_link(reader: Reader, link: syntax.Attr) -> bool:
+    """``base $( .name($x) )*``: the call is there any number of times, its base once."""
+    return any(one.covers(link.name_span.start) and not one.covers(link.span.start) for one in reader.repetitions)
 
 
 def _generics(reader: Reader, node: Node) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Macro text made parseable without moving a byte.
 
-Metavariables become identifiers of equal length (or what their fragment kind asks for), the marks of a repetition ``$(
-… )sep*`` become blanks; the separator stays where a list or a statement needs it.
+Metavariables become identifiers of equal length (or what their fragment kind asks for). The marks of a repetition,
+``$( … )sep*``, become blanks; the separator stays where a list or a statement needs it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cutile_lint.frontends.rust.reader import Repeated
 from cutile_lint.sources import Span
 
 _TOKEN = re.compile(HIDING + rb"|(?P<open>\$?[(\[{])|(?P<close>[)\]}])|(?P<variable>\$\w+)", re.DOTALL)
-_REPEATS = re.compile(rb"(?P<separator>[^\s\w()\[\]{}$\"']{1,3}?|\w+)??\s*(?P<operator>[*+?])")
+_REPEATS = re.compile(rb"\s*(?P<separator>[^\s\w()\[\]{}$\"']{1,3}?|\w+)??\s*(?P<operator>[*+?])")
 _LIST_FOLLOWS = re.compile(rb"\s*(?:,|\$\(\s*,)")
 
 

@@ -16,14 +16,14 @@ How Rust is read into ``frontends.syntax``, where that leaves a choice:
   (``Name.head`` drops them).
 - A macro's body and arguments are parsed again in place; tokens that are no Rust by themselves are
   ``Opaque("tokens")``, types ``Opaque("type")``, what doesn't parse ``Opaque("error")``: their text is the source's at
-  their span. Only errors of the file itself are faults: in a macro's body, what looks wrong may be right after
-  expansion.
+  their span. A link of a method chain that is repeated is ``Opaque("repetition")``. Only errors of the file itself are
+  faults: in a macro's body, what looks wrong may be right after expansion.
 """
 
 from __future__ import annotations
 
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.rust import arguments, control, expressions, items, macros, patterns  # noqa: F401  (they register handlers)
+from cutile_lint.frontends.rust import arguments, control, expressions, flow, items, macros, patterns  # noqa: F401  (they register handlers)
 from cutile_lint.frontends.rust.faults import faults
 from cutile_lint.frontends.rust.lexer import bracket_depth
 from cutile_lint.frontends.rust.reader import Reader, TooDeep, tree

@@ -32,8 +32,8 @@ METAVARIABLE = re.compile(rb"\$\w+")
 
 
 _new_span = object.__new__
-_set_start = Span.start.__set__  # type: ignore[attr-defined]
-_set_end = Span.end.__set__  # type: ignore[attr-defined]
+_set_start = vars(Span)["start"].__set__
+_set_end = vars(Span)["end"].__set__
 
 
 class TooDeep(Exception):
@@ -163,7 +163,10 @@ ExpressionHandler: TypeAlias = Callable[[Reader, Node], syntax.Expr]
 PatternHandler: TypeAlias = Callable[[Reader, Node], syntax.Pattern]
 ItemHandler: TypeAlias = Callable[[Reader, Node, "list[syntax.Attribute]"], "syntax.Stmt | None"]
 
+StatementHandler: TypeAlias = Callable[[Reader, Node, Span], syntax.Stmt]
+
 EXPRESSIONS: dict[str, ExpressionHandler] = {}
+STATEMENTS: dict[str, StatementHandler] = {}
 PATTERNS: dict[str, PatternHandler] = {}
 ITEMS: dict[str, ItemHandler] = {}
 
@@ -173,6 +176,16 @@ def expression(*types: str) -> Callable[[ExpressionHandler], ExpressionHandler]:
 
     def register(handler: ExpressionHandler) -> ExpressionHandler:
         EXPRESSIONS.update(dict.fromkeys(types, handler))
+        return handler
+
+    return register
+
+
+def statement(*types: str) -> Callable[[StatementHandler], StatementHandler]:
+    """Register a handler for node types in statement position; any other is an expression statement."""
+
+    def register(handler: StatementHandler) -> StatementHandler:
+        STATEMENTS.update(dict.fromkeys(types, handler))
         return handler
 
     return register

@@ -7,7 +7,6 @@ statement position.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import Enum
 
 from tree_sitter import Node
@@ -15,7 +14,7 @@ from tree_sitter import Node
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust import attributes
 from cutile_lint.frontends.rust.patterns import target
-from cutile_lint.frontends.rust.reader import COMMENTS, ITEMS, Reader, parts
+from cutile_lint.frontends.rust.reader import COMMENTS, ITEMS, STATEMENTS, Reader, parts
 from cutile_lint.sources import Span
 
 
@@ -97,7 +96,7 @@ def _read_run(reader: Reader, nodes: list[Node], tail: Tail) -> list[syntax.Stmt
             if node is last and not closed:
                 body.append(_tail(reader, inner, tail))
             else:
-                body.append(statement(reader, inner, reader.span(node)))
+                body.append(read_statement(reader, inner, reader.span(node)))
         if pending:
             pending = []
     return body
@@ -127,36 +126,43 @@ _STATEMENTS = frozenset({"let_declaration", "expression_statement", "macro_defin
 
 
 def _tail(reader: Reader, node: Node, tail: Tail) -> syntax.Stmt:
-    if node.type in _JUMPS or node.type in _ASSIGNMENTS:
-        return statement(reader, node, reader.span(node))
+    if node.type in JUMPS or node.type in ASSIGNMENTS:
+        return read_statement(reader, node, reader.span(node))
     value = reader.expression(node)
     if tail is Tail.RETURN:
         return syntax.Return(value.span, value, implicit=True)
     return syntax.Result(value.span, value)
 
 
-_JUMPS = frozenset({"return_expression", "break_expression", "continue_expression"})
-_ASSIGNMENTS = frozenset({"assignment_expression", "compound_assignment_expr", "for_expression", "while_expression"})
+JUMPS = frozenset({"return_expression", "break_expression", "continue_expression"})
+ASSIGNMENTS = frozenset({"assignment_expression", "compound_assignment_expr", "for_expression", "while_expression"})
 
 
-def statement(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
+def read_statement(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
     """An expression in statement position, its value unused."""
-    if handler := _CONTROL.get(node.type):
+    if handler := STATEMENTS.get(node.type):
         return handler(reader, node, span)
     return syntax.ExprStmt(span, reader.expression(node))
 
 
 def is_statement(node: Node) -> bool:
     """The node is a jump, an assignment or a loop, which in value position need a word of their own."""
-    return node.type in _JUMPS or node.type in _ASSIGNMENTS or node.type == "loop_expression"
+    return node.type in JUMPS or node.type in ASSIGNMENTS or node.type == "loop_expression"
+
+
+def split_value(body: list[syntax.Stmt]) -> syntax.Expr | None:
+    """Take the value off the end of a block's statements (None when it has none)."""
+    last = body[-1] if body else None
+    if not isinstance(last, syntax.Result):
+        return None
+    body.pop()
+    return last.value
 
 
 def value_block(reader: Reader, block: Node, label: str = "", collapse: bool = True) -> syntax.Expr:
     """A block in value position: its value alone when it has no statements."""
     body = read_block(reader, block, Tail.RESULT)
-    value: syntax.Expr | None = None
-    if body and isinstance(body[-1], syntax.Result):
-        value = body.pop().value
+    value = split_value(body)
     if collapse and value is not None and not body and not label:
         return value
     return syntax.Block(reader.span(block), body, value, label)
@@ -198,150 +204,3 @@ def _let(reader: Reader, node: Node) -> syntax.Assign:
         pattern=found,
         orelse=read_block(reader, other, Tail.NOTHING) if other is not None else [],
     )
-
-
-def _if(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    test = reader.expression(node.child_by_field_name("condition") or node)
-    then = node.child_by_field_name("consequence")
-    body = read_block(reader, then, Tail.NOTHING) if then is not None else []
-    orelse: list[syntax.Stmt] = []
-    other = node.child_by_field_name("alternative")
-    if other is not None:
-        for branch in parts(other):
-            if branch.type == "if_expression":
-                reader.depth += 1
-                orelse = [_if(reader, branch, reader.span(branch))]
-                reader.depth -= 1
-            else:
-                orelse = read_block(reader, branch, Tail.NOTHING)
-    return syntax.If(span, test, body, orelse)
-
-
-def _match(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    subject = node.child_by_field_name("value")
-    return syntax.Match(span, reader.expression(subject or node), arms(reader, node, Tail.NOTHING))
-
-
-def arms(reader: Reader, node: Node, tail: Tail) -> list[syntax.Arm]:
-    """The arms of a ``match``; a value ``=> expr`` is ``Result(expr)``."""
-    body = node.child_by_field_name("body")
-    result: list[syntax.Arm] = []
-    for arm in body.named_children if body is not None else ():
-        if arm.type != "match_arm":
-            continue
-        head = arm.child_by_field_name("pattern")
-        value = arm.child_by_field_name("value")
-        if head is None or value is None:
-            continue
-        around = next((one for one in reader.repetitions if one.covers(arm.start_byte + reader.shift)), None)
-        outside = reader.repetitions
-        if around is not None:
-            reader.repetitions = tuple(one for one in outside if one is not around)
-        guard = head.child_by_field_name("condition")
-        result.append(
-            syntax.Arm(
-                reader.span(arm),
-                reader.pattern(head),
-                reader.expression(guard) if guard is not None else None,
-                _arm_body(reader, value, tail),
-                repeated=around is not None,
-            )
-        )
-        reader.repetitions = outside
-    return result
-
-
-def _arm_body(reader: Reader, value: Node, tail: Tail) -> list[syntax.Stmt]:
-    if value.type == "block" and not (value.named_children and value.named_children[0].type == "label"):
-        reader.depth += 1
-        body = read_block(reader, value, tail)
-        reader.depth -= 1
-        return body
-    if value.type in _JUMPS or value.type in _ASSIGNMENTS or (tail is Tail.NOTHING and value.type in _CONTROL):
-        return [statement(reader, value, reader.span(value))]
-    made = reader.expression(value)
-    return [syntax.Result(made.span, made)]
-
-
-def _labelled(reader: Reader, node: Node, span: Span, loop: syntax.Stmt) -> syntax.Stmt:
-    """A labelled loop stands in a block of its own, which has the label."""
-    if node.children[0].type != "label":
-        return loop
-    return syntax.ExprStmt(span, syntax.Block(span, [loop], None, label_of(reader, node)))
-
-
-def _body(reader: Reader, node: Node) -> list[syntax.Stmt]:
-    block = node.child_by_field_name("body")
-    return read_block(reader, block, Tail.NOTHING) if block is not None else []
-
-
-def _for(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    pattern_node = node.child_by_field_name("pattern")
-    found = reader.pattern(pattern_node) if pattern_node is not None else syntax.Pattern(span, "wildcard")
-    name = target(found) or syntax.Opaque(found.span, "pattern", [*_captures(found)])
-    loop = syntax.For(span, name, reader.expression(node.child_by_field_name("value") or node), _body(reader, node))
-    return _labelled(reader, node, span, loop)
-
-
-def _captures(found: syntax.Pattern) -> list[syntax.Expr]:
-    return [syntax.Name(one.span, one.name) for one in found.walk() if isinstance(one, syntax.Pattern) and one.kind == "capture"]
-
-
-def _while(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    test = reader.expression(node.child_by_field_name("condition") or node)
-    return _labelled(reader, node, span, syntax.While(span, test, _body(reader, node)))
-
-
-def _loop(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    word = next((child for child in node.children if child.type == "loop"), node)
-    return _labelled(reader, node, span, syntax.While(span, syntax.Const(reader.span(word), True), _body(reader, node)))
-
-
-def _return(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    below = parts(node)
-    return syntax.Return(span, reader.expression(below[0]) if below else None)
-
-
-def _break(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    below = [child for child in parts(node) if child.type != "label"]
-    return syntax.Break(span, reader.expression(below[0]) if below else None, label_of(reader, node))
-
-
-def _continue(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    return syntax.Continue(span, label_of(reader, node))
-
-
-def _assign(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    left = node.child_by_field_name("left")
-    right = node.child_by_field_name("right")
-    operator = node.child_by_field_name("operator")
-    return syntax.Assign(
-        span,
-        [reader.expression(left)] if left is not None else [],
-        reader.expression(right) if right is not None else None,
-        op=operator.type[:-1] if operator is not None else "",
-    )
-
-
-def _plain_block(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    block = node if node.type == "block" else parts(node)[0]
-    reader.depth += 1
-    body = read_block(reader, block, Tail.NOTHING)
-    reader.depth -= 1
-    return syntax.ExprStmt(span, syntax.Block(reader.span(node), body, None, label_of(reader, node)))
-
-
-_CONTROL: dict[str, Callable[[Reader, Node, Span], syntax.Stmt]] = {
-    "if_expression": _if,
-    "match_expression": _match,
-    "for_expression": _for,
-    "while_expression": _while,
-    "loop_expression": _loop,
-    "return_expression": _return,
-    "break_expression": _break,
-    "continue_expression": _continue,
-    "assignment_expression": _assign,
-    "compound_assignment_expr": _assign,
-    "block": _plain_block,
-    "unsafe_block": _plain_block,
-}

@@ -99,6 +99,8 @@ def test_repetitions() -> None:
     assert show(lists.body) == "[result f(0, (*repeat $a), vec!((*repeat $a.len())))]"
     total = macro("macro_rules! m { ($($a:expr),*) => { 0 $( + $a )* }; }").arms[0]
     assert show(total.body) == "[result (0 + (*repeat $a))]"
+    chain = macro("macro_rules! m { ($($a:expr),*) => { new(0) $( .arg($a) )* .end() }; }").arms[0]
+    assert show(chain.body) == "[result <repetition>.end()]"
     nested = macro("macro_rules! m { ($($a:ident { $($b:expr),* });*) => { $( let $a = 1; $( f($b); )* )* }; }").arms[0]
     assert show(nested.body) == "[$[let $a = 1, $[f($b);]]]"
 
