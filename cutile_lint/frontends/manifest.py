@@ -171,7 +171,8 @@ def target_version(manifest: Manifest | None, workspace: Manifest | None = None,
     caller finds when the crate inherits (``cutile.workspace = true``)."""
     found = manifest.dependency(package) if manifest is not None else None
     if found is not None and found.is_inherited:
-        found = (workspace or manifest).dependency(package, "workspace.dependencies") if (workspace or manifest) else None
+        root = workspace or manifest
+        found = root.dependency(package, "workspace.dependencies") if root is not None else None
     if found is None:
         return Target(OLDEST, False)
     lowest = found.requirement.lowest if found.requirement else None

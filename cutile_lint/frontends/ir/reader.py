@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from cutile_lint.frontends.ir.facts import Hints, HintValue, IrOp, IrParam, Operand
 from cutile_lint.frontends.ir.tokens import Token
-from cutile_lint.frontends.ir.types import is_type_name, plain, read_type
+from cutile_lint.frontends.ir.types import IrType, is_type_name, plain, read_type
 from cutile_lint.sources import Span
 
 OPEN = frozenset("<([{")
@@ -304,7 +304,8 @@ class Header:
 
     def signature(self, op: IrOp, scope: dict[str, IrOp | IrParam]) -> None:
         """The types behind the first ``:`` or ``->``; with only one side, it is the result's (and the operands')."""
-        left, right = [], None
+        left: list[IrType] = []
+        right: list[IrType] | None = None
         while self.peek().kind != "end":
             token = self.peek()
             if token.kind == "->":
@@ -330,9 +331,9 @@ class Header:
         if op.induction:
             scope[op.induction] = IrParam(op.induction, left[0] if left else None, op.span)
 
-    def types(self, one: bool = False) -> list:
+    def types(self, one: bool = False) -> list[IrType]:
         """The types from here on (or the first only)."""
-        found = []
+        found: list[IrType] = []
         while self.peek().kind == "word" and is_type_name(self.peek().text):
             start = self.peek()
             self.position += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from json.decoder import JSONDecodeError, scanstring
+from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # there since Python 2.6, in no stub
 
 from cutile_lint.frontends.syntax import Fault
 from cutile_lint.sources import Source, Span
