@@ -10,7 +10,6 @@ from typing import Any
 
 from cutile_lint import __version__
 from cutile_lint.config import Settings
-from cutile_lint.config.keys import Wrong, level, selectors
 from cutile_lint.config.settings import OUTPUT_FORMATS
 
 EPILOG = """\
@@ -81,6 +80,8 @@ def _joined(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _codes(text: str) -> tuple[str, ...]:
+    from cutile_lint.config.keys import Wrong, selectors
+
     words = [word.strip() for word in text.split(",") if word.strip()]
     try:
         return selectors(words)
@@ -89,6 +90,8 @@ def _codes(text: str) -> tuple[str, ...]:
 
 
 def _level(text: str) -> object:
+    from cutile_lint.config.keys import Wrong, level
+
     try:
         return level(text)
     except Wrong as wrong:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cutile_lint.config.keys import read_table
 from cutile_lint.config.settings import Settings
 from cutile_lint.errors import UserError
 from cutile_lint.sources.workspace import Workspace, absolute
@@ -88,6 +87,8 @@ def load_file(file: Path, workspace: Workspace) -> Settings | None:
     table = _table(file, workspace)
     if table is None:
         return None
+    from cutile_lint.config.keys import read_table
+
     seen = [file]
     while "extend" in table:
         extended = table.pop("extend")
