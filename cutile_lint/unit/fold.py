@@ -1,0 +1,171 @@
+"""What a value is worth once some of its symbols are known: a config's fields, an export's parameter."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator
+from itertools import product
+
+from cutile_lint.unit.machine.paths import contradictory, extend
+from cutile_lint.unit.machine.values import Choice, Condition, Entries, Items, Known, Record, Term, Value
+
+#: More combinations than this are given up as unknown.
+_MAX_OUTCOMES = 24
+_MAX_DEPTH = 40
+
+
+class _Unknown:
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+#: A value that the known symbols do not settle.
+UNKNOWN = _Unknown()
+
+_OPERATORS: dict[str, Callable] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "/": operator.truediv, "%": operator.mod,
+    ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne,
+    "is": lambda left, right: left is right or (left == right and type(left) is type(right)),
+    "is not": lambda left, right: not (left is right or (left == right and type(left) is type(right))),
+    "in": lambda left, right: left in right, "not in": lambda left, right: left not in right,
+}  # fmt: skip
+_FUNCTIONS: dict[str, Callable] = {
+    "int": int, "bool": bool, "float": float, "max": max, "min": min, "abs": abs, "round": round, "operator.index": operator.index,
+    "math.ceil": math.ceil, "math.floor": math.floor, "len": len,
+}  # fmt: skip
+
+Outcome = tuple[Condition, object]
+
+
+class Folder:
+    """Evaluates values; ``lookup`` gives the value of a symbol, None for one that stays unknown."""
+
+    def __init__(self, lookup: Callable[[Term], Value | None]) -> None:
+        self._lookup = lookup
+
+    def outcomes(self, value: Value, path: Condition = ()) -> list[Outcome]:
+        """The Python values that ``value`` may have on ``path``, each with the conditions that stay open; UNKNOWN among them."""
+        found = [(open_, result) for open_, result in self._outcomes(value, 0) if not contradictory(path, open_)]
+        return found if len(found) <= _MAX_OUTCOMES else [((), UNKNOWN)]
+
+    def holds(self, path: Condition) -> bool | None:
+        """Whether all literals hold; None when that stays open."""
+        answer: bool | None = True
+        for literal in path:
+            truth = self._truth(literal.test, 0)
+            if truth is None:
+                answer = None
+            elif truth is not literal.holds:
+                return False
+        return answer
+
+    def _truth(self, value: Value, depth: int) -> bool | None:
+        truths = {None if result is UNKNOWN else bool(result) for _, result in self._outcomes(value, depth)}
+        return truths.pop() if len(truths) == 1 else None
+
+    def _outcomes(self, value: Value, depth: int) -> list[Outcome]:
+        if depth > _MAX_DEPTH:
+            return [((), UNKNOWN)]
+        if isinstance(value, Known):
+            return [((), value.value)]
+        if isinstance(value, Choice):
+            return list(self._chosen(value, depth)) or [((), UNKNOWN)]
+        if isinstance(value, Items) and not value.open and not any(value.conditions):
+            return self._combined(value.items, depth, lambda *items: tuple(items))
+        if isinstance(value, (Record, Entries, Items)) or not isinstance(value, Term):
+            return [((), UNKNOWN)]
+        if (known := self._lookup(value)) is not None:
+            return self._outcomes(known, depth + 1)
+        return self._term(value, depth)
+
+    def _chosen(self, value: Choice, depth: int) -> Iterator[Outcome]:
+        for path, inner in value.alternatives:
+            left: Condition = ()
+            for literal in path:
+                truth = self._truth(literal.test, depth + 1)
+                if truth is None:
+                    left = extend(left, (literal,))
+                elif truth is not literal.holds:
+                    break
+            else:
+                for more, result in self._outcomes(inner, depth + 1):
+                    if not contradictory(left, more):
+                        yield extend(left, more), result
+
+    def _term(self, term: Term, depth: int) -> list[Outcome]:
+        if term.op in ("binary", "compare") and term.name in _OPERATORS:
+            return self._combined(term.args, depth, _OPERATORS[term.name])
+        if term.op == "not":
+            return self._combined(term.args, depth, operator.not_)
+        if term.op == "unary" and term.name == "-":
+            return self._combined(term.args, depth, operator.neg)
+        if term.op in ("and", "or"):
+            return self._logic(term.args, term.op == "or", depth)
+        if term.op == "call" and not term.keywords:
+            name = term.name.removeprefix("builtins.")
+            if name in ("Some", "Ok") and len(term.args) == 1:
+                return self._outcomes(term.args[0], depth + 1)
+            if name == "isinstance" and len(term.args) == 2:
+                return self._isinstance(term, depth)
+            if name in _FUNCTIONS:
+                return self._combined(term.args, depth, _FUNCTIONS[name])
+        if term.op == "method" and term.name in ("max", "min") and len(term.args) == 2:
+            return self._combined(term.args, depth, _FUNCTIONS[term.name])
+        if term.op == "external" and term.name == "None":
+            return [((), None)]
+        if term.op == "method" and term.name == "is_positive" and len(term.args) == 1:
+            return self._combined(term.args, depth, lambda number: number > 0)
+        return [((), UNKNOWN)]
+
+    def _isinstance(self, term: Term, depth: int) -> list[Outcome]:
+        kinds = {"int": int, "float": float, "bool": bool, "str": str}
+        cls = term.args[1]
+        kind = kinds.get(cls.name) if isinstance(cls, Term) else None
+        return self._combined(term.args[:1], depth, lambda one: isinstance(one, kind)) if kind else [((), UNKNOWN)]
+
+    def _logic(self, args: tuple[Value, ...], decisive: bool, depth: int) -> list[Outcome]:
+        results: list[Outcome] = []
+        pending: list[Condition] = [()]
+        for position, arg in enumerate(args):
+            last = position == len(args) - 1
+            following: list[Condition] = []
+            for path in pending:
+                for more, result in self._outcomes(arg, depth + 1):
+                    if contradictory(path, more):
+                        continue
+                    both = extend(path, more)
+                    if result is UNKNOWN:
+                        # the whole is known all the same when a later operand decides a truth test; its value is not
+                        later = [self._truth(other, depth + 1) for other in args[position + 1 :]]
+                        results.append((both, decisive if decisive in later and isinstance(decisive, bool) and len(later) == 1 else UNKNOWN))
+                    elif last or bool(result) is decisive:
+                        results.append((both, result))
+                    else:
+                        following.append(both)
+            pending = following
+            if not pending:
+                break
+        return results[: _MAX_OUTCOMES + 1]
+
+    def _combined(self, args: tuple[Value, ...] | list[Value], depth: int, function: Callable) -> list[Outcome]:
+        columns = [self._outcomes(arg, depth + 1) for arg in args]
+        if math.prod(len(column) for column in columns) > _MAX_OUTCOMES:
+            return [((), UNKNOWN)]
+        results: list[Outcome] = []
+        for row in product(*columns):
+            path: Condition = ()
+            for more, _ in row:
+                if contradictory(path, more):
+                    break
+                path = extend(path, more)
+            else:
+                operands = [operand for _, operand in row]
+                if any(operand is UNKNOWN for operand in operands):
+                    results.append((path, UNKNOWN))
+                    continue
+                try:
+                    results.append((path, function(*operands)))
+                except Exception:
+                    results.append((path, UNKNOWN))
+        return results
