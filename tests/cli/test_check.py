@@ -194,8 +194,37 @@ def test_bad_files_are_named_and_do_not_stop_the_others(lint: Lint) -> None:
     Path("nul.py").write_bytes(b"x\0\n")
     Path("empty.py").write_bytes(b"")
     Path("a.py").write_text(FAULTY)
-    result = lint()
-    assert result.status == 1 and "a.py:1:5" in result.out and "Traceback" not in result.err
+    Path("pipe.py").mkdir()
+    result = lint("--output-format", "concise")
+    assert result.status == 1 and result.err == ""
+    assert result.out.splitlines() == [
+        "a.py:1:5: error[DEMO101] `zeros` is here",
+        "bad.py:1:1: info[CTL903] the file is not UTF-8: byte 0xe9 in row 1",
+        "nul.py:1:1: info[CTL903] the file holds NUL bytes; it is not text",
+        "Found 1 error, 2 info (1 fixable with --fix).",
+    ]
+    assert "CTL903" not in lint("--ignore", "CTL903").out
+    assert lint("nul.py", "--select", "not-analysed", "--min-level", "info").status == 1
+    Path("cutile-lint.toml").write_text('[per-file-ignores]\n"bad.py" = ["CTL9"]\n')
+    assert "bad.py" not in lint().out
+
+
+def test_file_names_that_are_not_text(lint: Lint) -> None:
+    name = os.fsdecode(b"\xff.py")
+    Path(name).write_text(FAULTY)
+    assert lint("--output-format", "concise").out.startswith("\\udcff.py:1:5: error")
+    for output_format in ("json", "sarif", "gitlab"):
+        json.loads(lint("--output-format", output_format).out)
+    for output_format in ("github", "markdown"):
+        assert lint("--output-format", output_format).status == 1
+    assert lint("--fix").status == 0 and Path(name).read_text() == "x = empty(1)\n"
+
+
+def test_json_stays_json_while_fixing(lint: Lint) -> None:
+    Path("a.py").write_text("x = zeros(1)  # TODO\n")
+    result = lint("--fix", "--output-format", "json")
+    assert [finding["code"] for finding in json.loads(result.out)] == ["DEMO201"]
+    assert "Fixed 1 finding in 1 file" in result.err
 
 
 def test_a_file_that_cannot_be_written_is_an_error(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
