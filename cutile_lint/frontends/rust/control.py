@@ -13,7 +13,7 @@ from cutile_lint.frontends.rust.statements import Tail, is_statement, label_of, 
 
 @expression("if_expression")
 def _if(reader: Reader, node: Node) -> syntax.Expr:
-    test = reader.expression(node.child_by_field_name("condition") or node)
+    test = reader.field(node, "condition")
     then = node.child_by_field_name("consequence")
     other = node.child_by_field_name("alternative")
     orelse: syntax.Expr | None = None
@@ -25,7 +25,7 @@ def _if(reader: Reader, node: Node) -> syntax.Expr:
 
 @expression("match_expression")
 def _match(reader: Reader, node: Node) -> syntax.Expr:
-    subject = reader.expression(node.child_by_field_name("value") or node)
+    subject = reader.field(node, "value")
     return syntax.MatchExpr(reader.span(node), subject, arms(reader, node, Tail.RESULT))
 
 

@@ -32,7 +32,7 @@ def _number(reader: Reader, node: Node) -> syntax.Expr:
 
 @expression("negative_literal")
 def _negative(reader: Reader, node: Node) -> syntax.Expr:
-    return syntax.Unary(reader.span(node), "-", reader.expression(parts(node)[0]))
+    return syntax.Unary(reader.span(node), "-", reader.inner(node))
 
 
 @expression("string_literal", "raw_string_literal")
@@ -58,8 +58,7 @@ def _unit(reader: Reader, node: Node) -> syntax.Expr:
 
 @expression("parenthesized_expression", "expression_statement")
 def _parenthesised(reader: Reader, node: Node) -> syntax.Expr:
-    below = parts(node)
-    return reader.expression(below[0]) if below else syntax.Opaque(reader.span(node), node.type)
+    return reader.inner(node)
 
 
 @expression("call_expression")
@@ -138,20 +137,19 @@ def _field(reader: Reader, node: Node) -> syntax.Expr:
 @expression("try_expression", "await_expression")
 def _postfix(reader: Reader, node: Node) -> syntax.Expr:
     operator = "?" if node.type == "try_expression" else "await"
-    return syntax.Unary(reader.span(node), operator, reader.expression(parts(node)[0]))
+    return syntax.Unary(reader.span(node), operator, reader.inner(node))
 
 
 @expression("unary_expression")
 def _unary(reader: Reader, node: Node) -> syntax.Expr:
     operator = node.children[0].type
-    return syntax.Unary(reader.span(node), "not" if operator == "!" else operator, reader.expression(parts(node)[-1]))
+    return syntax.Unary(reader.span(node), "not" if operator == "!" else operator, reader.inner(node, -1))
 
 
 @expression("reference_expression")
 def _reference(reader: Reader, node: Node) -> syntax.Expr:
     mutable = any(child.type == "mutable_specifier" for child in node.named_children)
-    value = node.child_by_field_name("value") or parts(node)[-1]
-    return syntax.Unary(reader.span(node), "&mut" if mutable else "&", reader.expression(value))
+    return syntax.Unary(reader.span(node), "&mut" if mutable else "&", reader.field(node, "value"))
 
 
 @expression("binary_expression")
@@ -223,14 +221,12 @@ def _range(reader: Reader, node: Node) -> syntax.Expr:
 
 @expression("index_expression")
 def _index(reader: Reader, node: Node) -> syntax.Expr:
-    below = parts(node)
-    return syntax.Index(reader.span(node), reader.expression(below[0]), reader.expression(below[-1]))
+    return syntax.Index(reader.span(node), reader.inner(node), reader.inner(node, -1))
 
 
 @expression("type_cast_expression")
 def _cast(reader: Reader, node: Node) -> syntax.Expr:
-    value = node.child_by_field_name("value") or parts(node)[0]
-    return syntax.Cast(reader.span(node), reader.expression(value), reader.inline(node.child_by_field_name("type")))
+    return syntax.Cast(reader.span(node), reader.field(node, "value"), reader.inline(node.child_by_field_name("type")))
 
 
 @expression("tuple_expression")

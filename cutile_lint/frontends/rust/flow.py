@@ -13,7 +13,7 @@ from cutile_lint.sources import Span
 
 @statement("if_expression")
 def _if(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    test = reader.expression(node.child_by_field_name("condition") or node)
+    test = reader.field(node, "condition")
     then = node.child_by_field_name("consequence")
     body = read_block(reader, then, Tail.NOTHING) if then is not None else []
     orelse: list[syntax.Stmt] = []
@@ -31,8 +31,7 @@ def _if(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
 
 @statement("match_expression")
 def _match(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    subject = node.child_by_field_name("value")
-    return syntax.Match(span, reader.expression(subject or node), arms(reader, node, Tail.NOTHING))
+    return syntax.Match(span, reader.field(node, "value"), arms(reader, node, Tail.NOTHING))
 
 
 def arms(reader: Reader, node: Node, tail: Tail) -> list[syntax.Arm]:
@@ -93,7 +92,7 @@ def _for(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
     pattern_node = node.child_by_field_name("pattern")
     found = reader.pattern(pattern_node) if pattern_node is not None else syntax.Pattern(span, "wildcard")
     name = target(found) or syntax.Opaque(found.span, "pattern", [*_captures(found)])
-    loop = syntax.For(span, name, reader.expression(node.child_by_field_name("value") or node), _body(reader, node))
+    loop = syntax.For(span, name, reader.field(node, "value"), _body(reader, node))
     return _labelled(reader, node, span, loop)
 
 
@@ -103,7 +102,7 @@ def _captures(found: syntax.Pattern) -> list[syntax.Expr]:
 
 @statement("while_expression")
 def _while(reader: Reader, node: Node, span: Span) -> syntax.Stmt:
-    test = reader.expression(node.child_by_field_name("condition") or node)
+    test = reader.field(node, "condition")
     return _labelled(reader, node, span, syntax.While(span, test, _body(reader, node)))
 
 

@@ -33,7 +33,7 @@ def _wildcard(reader: Reader, node: Node) -> syntax.Pattern:
 def _name(reader: Reader, node: Node) -> syntax.Pattern:
     name = reader.text(node)
     span = reader.span(node)
-    if name == "_":
+    if name in ("_", ""):  # "": a name that is missing
         return syntax.Pattern(span, "wildcard")
     if name[0].isupper() or (name[0] == "$" and reader.fragments.get(name) in _VALUE_FRAGMENTS):
         return syntax.Pattern(span, "value", value=syntax.Name(span, name))
@@ -58,7 +58,7 @@ def _transparent(reader: Reader, node: Node) -> syntax.Pattern:
 @pattern("captured_pattern")
 def _captured(reader: Reader, node: Node) -> syntax.Pattern:
     below = subpatterns(reader, node)
-    name = reader.text(parts(node)[0])
+    name = reader.text(next(iter(parts(node)), None))
     return syntax.Pattern(reader.span(node), "capture", name, items=below[1:2])
 
 

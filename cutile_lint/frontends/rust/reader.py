@@ -133,6 +133,16 @@ class Reader:
         self.depth -= 1
         return result
 
+    def field(self, node: Node, name: str) -> syntax.Expr:
+        """The expression in a field that the grammar requires."""
+        value = node.child_by_field_name(name)
+        return syntax.Opaque(self.span(node), "error") if value is None else self.expression(value)
+
+    def inner(self, node: Node, position: int = 0) -> syntax.Expr:
+        """The expression that is a node's child at a position (comments and attributes not counted)."""
+        below = parts(node)
+        return self.expression(below[position]) if below else syntax.Opaque(self.span(node), "error")
+
     def pattern(self, node: Node) -> syntax.Pattern:
         self.depth += 1
         if self.depth > MAX_DEPTH:
