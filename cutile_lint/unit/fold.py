@@ -61,6 +61,10 @@ class Folder:
         return answer
 
     def _truth(self, value: Value, depth: int) -> bool | None:
+        if isinstance(value, Term) and value.op in ("and", "or") and depth < _MAX_DEPTH:
+            decisive = value.op == "or"
+            parts = [self._truth(arg, depth + 1) for arg in value.args]
+            return decisive if decisive in parts else None if None in parts else not decisive
         truths = {None if result is UNKNOWN else bool(result) for _, result in self._outcomes(value, depth)}
         return truths.pop() if len(truths) == 1 else None
 
@@ -135,11 +139,7 @@ class Folder:
                     if contradictory(path, more):
                         continue
                     both = extend(path, more)
-                    if result is UNKNOWN:
-                        # the whole is known all the same when a later operand decides a truth test; its value is not
-                        later = [self._truth(other, depth + 1) for other in args[position + 1 :]]
-                        results.append((both, decisive if decisive in later and isinstance(decisive, bool) and len(later) == 1 else UNKNOWN))
-                    elif last or bool(result) is decisive:
+                    if result is UNKNOWN or last or bool(result) is decisive:
                         results.append((both, result))
                     else:
                         following.append(both)

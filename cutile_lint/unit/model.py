@@ -20,6 +20,7 @@ from cutile_lint.unit.runs import EntryRun, ExportRun, Run, run_entry, run_expor
 
 if TYPE_CHECKING:
     from cutile_lint.config.settings import Settings
+    from cutile_lint.unit.boundary import Boundary
 
 
 class KernelUnit:
@@ -114,3 +115,12 @@ class KernelUnit:
             return list(self.exports.values())
         symbols = dict.fromkeys(launch.symbol for launch in self.launches)
         return [self.exports[symbol] for symbol in symbols if symbol in self.exports]
+
+    # ── the boundary and the compile options ──
+
+    @cached_property
+    def boundary(self) -> list[Boundary]:
+        """The boundary map of each launched export."""
+        from cutile_lint.unit.boundary import boundary_map
+
+        return boundary_map(self)
