@@ -21,6 +21,8 @@ from cutile_lint.unit.runs import EntryRun, ExportRun, Run, run_entry, run_expor
 if TYPE_CHECKING:
     from cutile_lint.config.settings import Settings
     from cutile_lint.unit.boundary import Boundary
+    from cutile_lint.unit.effects import BufferUse, Effects
+    from cutile_lint.unit.machine.values import Value
 
 
 class KernelUnit:
@@ -124,3 +126,28 @@ class KernelUnit:
         from cutile_lint.unit.boundary import boundary_map
 
         return boundary_map(self)
+
+    # ── what launches do to buffers ──
+
+    @cached_property
+    def effects(self) -> Effects:
+        """What launches read, write and accumulate into; answers by slot or tensor."""
+        from cutile_lint.unit.effects import Effects
+
+        return Effects(self)
+
+    def buffer_use(self, launch: Launch, slot: int) -> BufferUse:
+        """What a launch does to the buffer in a slot."""
+        return self.effects.buffer_use(launch, slot)
+
+    def tensor_use(self, launch: Launch, tensor: Value) -> BufferUse | None:
+        """What a launch does to a tensor; None when the tensor is in none of its slots."""
+        return self.effects.tensor_use(launch, tensor)
+
+    def written_tensors(self, launch: Launch) -> list[Value] | None:
+        """The tensors that a launch writes; None when that is not known."""
+        return self.effects.tensors(launch, self.effects.written_slots(launch))
+
+    def read_tensors(self, launch: Launch) -> list[Value] | None:
+        """The tensors that a launch reads; None when that is not known."""
+        return self.effects.tensors(launch, self.effects.read_slots(launch))

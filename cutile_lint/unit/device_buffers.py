@@ -1,0 +1,143 @@
+"""What a device entry does with its buffers: loads, stores, atomics, and buffers that go where nothing is known."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+from cutile_lint.frontends import syntax
+from cutile_lint.sources import Place
+from cutile_lint.unit.machine.trace import Event
+from cutile_lint.unit.machine.values import Choice, Items, Known, Record, Term, Value
+from cutile_lint.unit.runs import EntryRun
+
+_LOAD = re.compile(r"load(_|$)")
+_STORE = re.compile(r"store(_|$)")
+_ATOMIC = re.compile(r"atomic_")
+#: Gives an address (pointer, view, partition) from an address, or only looks at it.
+_ADDRESS = re.compile(
+    r"(partition|make_|assume_|addptr|broadcast|reshape|ptr_to_|int_to_ptr|pointer_to_tile|tile_to_pointer|offset|with_bounds|check_"
+    r"|validate_|set_tensor_token|set_nested_|swizzle_|iter_indices|index$|permute|prefetch|entry:)"
+)
+#: Facts about a buffer that are not the buffer: shapes, tokens, counts.
+_FACTS = re.compile(
+    r"(shape$|dims?$|strides?$|rank$|get_|num_tiles|new_token|join_tokens|token|is_null|coords|ceil_div|min$|max$|iter_indices|element_size)"
+)
+_BUFFER_TYPE = re.compile(r"\*\s*(mut|const)\b|Tensor|Partition|View|Pointer|Ptr|Buffer")
+
+
+class Share(IntEnum):
+    """How surely an address is that of a parameter: perhaps; somewhere inside; the parameter's own address."""
+
+    PERHAPS = 0
+    PART = 1
+    WHOLE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One use of a buffer's content. ``kind``: "load", "store", "atomic", "unknown" (handed to something that is not known)."""
+
+    kind: str
+    event: Event
+    address: Value
+    share: Share
+
+    @property
+    def place(self) -> Place:
+        return self.event.place
+
+
+def last_name(name: str) -> str:
+    """``cutile::core::load_view_tko`` → ``load_view_tko``."""
+    return name.rsplit("::", 1)[-1]
+
+
+def is_buffer(param: syntax.Param) -> bool:
+    """The parameter's type is one with content on the device: a tensor, a view or a pointer."""
+    return bool(_BUFFER_TYPE.search(param.annotation))
+
+
+def roots(value: Value, depth: int = 0) -> dict[str, Share]:
+    """Parameters whose memory an address means."""
+    if depth > 60:
+        return {}
+    if isinstance(value, Choice):
+        return _joined([inner for _, inner in value.alternatives], depth, Share.WHOLE)
+    if isinstance(value, Items):
+        return _joined(value.items, depth, Share.PERHAPS)
+    if isinstance(value, Record):
+        return _joined(list(value.fields.values()), depth, Share.PERHAPS)
+    if not isinstance(value, Term):
+        return {}
+    if value.op == "input":
+        return {value.name: Share.WHOLE}
+    if value.op in ("call", "method"):
+        return _of_call(value, depth)
+    if value.op == "attr":
+        return {} if _FACTS.match(value.name) else _joined(value.args[:1], depth, Share.WHOLE)
+    if value.op in ("index", "payload", "element", "entered"):
+        return _joined(value.args[:1], depth, Share.WHOLE if value.op != "element" else Share.PERHAPS)
+    if value.op in ("binary", "unary"):
+        return _joined(value.args, depth, Share.PART)
+    return _joined(value.args, depth, Share.PERHAPS) if value.op == "unknown" else {}
+
+
+def _of_call(value: Term, depth: int) -> dict[str, Share]:
+    name = last_name(value.name)
+    if not value.args or _LOAD.match(name) or _STORE.match(name) or _ATOMIC.match(name) or _FACTS.match(name):
+        return {}
+    if name in ("int_to_ptr", "ptr_to_int"):
+        return _joined(value.args[:1], depth, Share.PART)
+    first = roots(value.args[0], depth + 1)
+    return first or ({} if _ADDRESS.match(name) else _joined(value.args[1:], depth, Share.PERHAPS))
+
+
+def _joined(values: list[Value] | tuple[Value, ...], depth: int, most: Share) -> dict[str, Share]:
+    found: dict[str, Share] = {}
+    for value in values:
+        for root, share in roots(value, depth + 1).items():
+            found[root] = min(found.get(root, Share.WHOLE), share, most)
+    return dict.fromkeys(found, Share.PERHAPS) if len(found) > 1 else found
+
+
+def accesses(run: EntryRun) -> dict[str, list[Access]]:
+    """The uses of each buffer parameter of an entry, in order."""
+    buffers = {param.name for param in run.entry.function.params if is_buffer(param)}
+    found: dict[str, list[Access]] = {name: [] for name in buffers}
+    for event in run.trace.events:
+        if event.kind != "call":
+            continue
+        name = last_name(event.name)
+        values = _operands(event)
+        if not values:
+            continue
+        kind = "load" if _LOAD.match(name) else "store" if _STORE.match(name) else "atomic" if _ATOMIC.match(name) else ""
+        if not kind and (_ADDRESS.match(name) or _FACTS.match(name)):
+            continue
+        for value in values[:1] if kind else values:
+            for root, share in roots(value).items():
+                if root in buffers:
+                    found[root].append(Access(kind or "unknown", event, value, share))
+    return found
+
+
+def _operands(event: Event) -> list[Value]:
+    arguments = list(event.arguments.positional) if event.arguments is not None else []
+    return [event.target, *arguments] if event.target is not None else arguments
+
+
+def operand(event: Event, position: int) -> Value | None:
+    """The ``position``-th operand of a device operation, its receiver counted as the first."""
+    values = _operands(event)
+    return values[position] if position < len(values) else None
+
+
+def is_nothing(value: Value | None) -> bool:
+    """``None``, with or without a type."""
+    return (
+        value is None
+        or (isinstance(value, Term) and value.op == "external" and last_name(value.name).startswith("None"))
+        or (isinstance(value, Known) and value.value is None)
+    )

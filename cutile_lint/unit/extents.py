@@ -1,0 +1,163 @@
+"""Sizes of tensors on the Python side, in one form each: two sizes with equal keys are equal."""
+
+from __future__ import annotations
+
+from cutile_lint.unit.machine.values import Choice, Items, Known, Term, Value
+
+_SAME_SHAPE = frozenset(
+    [
+        "contiguous",
+        "detach",
+        "clone",
+        "to",
+        "float",
+        "half",
+        "bfloat16",
+        "double",
+        "requires_grad_",
+        "zero_",
+        "fill_",
+        "copy_",
+        "cuda",
+    ]
+    + ["type_as", "detach_"]
+)
+_ALLOCATIONS = frozenset(["empty", "zeros", "ones", "full", "rand", "randn"])
+_RESHAPES = frozenset(["view", "reshape"])
+
+#: Key of a size: hashable; equal keys, equal sizes.
+Key = tuple
+
+
+def size(value: Value) -> Key:
+    """The key of an integer that may be a tensor's size."""
+    if isinstance(value, Choice):
+        keys = {size(inner) for _, inner in value.alternatives}
+        return keys.pop() if len(keys) == 1 else ("value", value.key())
+    if isinstance(value, Known):
+        return ("known", value.value)
+    if isinstance(value, Term):
+        if value.op == "call" and value.name == "int" and len(value.args) == 1:
+            return size(value.args[0])
+        if value.op == "index" and isinstance(value.args[1], Known) and isinstance(value.args[1].value, int):
+            if (tensor := _shape_of(value.args[0])) is not None:
+                return dimension(tensor, value.args[1].value)
+        if value.op == "method" and value.name == "size" and len(value.args) == 2 and isinstance(value.args[1], Known):
+            return dimension(value.args[0], value.args[1].value)  # type: ignore[arg-type]
+        if value.op == "method" and value.name in ("numel", "nelement"):
+            return count(value.args[0])
+        if value.op == "call" and value.name == "torch.numel" and value.args:
+            return count(value.args[0])
+        if value.op in ("binary", "call"):
+            return (value.op, value.name, *(size(arg) for arg in value.args))
+    return ("value", value.key())
+
+
+def _shape_of(value: Value) -> Value | None:
+    """``t`` of ``t.shape`` or ``t.size()``."""
+    if isinstance(value, Term) and value.op == "attr" and value.name == "shape":
+        return value.args[0]
+    if isinstance(value, Term) and value.op == "method" and value.name == "size" and len(value.args) == 1:
+        return value.args[0]
+    return None
+
+
+def dimensions(tensor: Value) -> list[Key] | None:
+    """The sizes of all axes, where the rank is known."""
+    if isinstance(tensor, Choice):
+        found = [dimensions(inner) for _, inner in tensor.alternatives]
+        return found[0] if found and all(one == found[0] for one in found) else None
+    if not isinstance(tensor, Term):
+        return None
+    last = tensor.name.rsplit(".", 1)[-1]
+    if tensor.op == "call" and tensor.name.startswith("torch."):
+        if last in _ALLOCATIONS:
+            return _listed(_sizes(tensor, 0))
+        return dimensions(tensor.args[0]) if last.endswith("_like") and tensor.args else None
+    if tensor.op != "method":
+        return None
+    if last in _SAME_SHAPE:
+        return dimensions(tensor.args[0])
+    if last in ("new_empty", "new_zeros", "new_ones", "new_full"):
+        return _listed(_sizes(tensor, 1))
+    if last in _RESHAPES:
+        return _reshaped(tensor)
+    if last in ("flatten", "ravel") and len(tensor.args) == 1:
+        return [count(tensor.args[0])]
+    return None
+
+
+def _sizes(call: Term, start: int) -> Value | None:
+    """The size argument of a creation call: a sequence, or integers in a row."""
+    given = call.keywords.get("size")
+    if given is not None:
+        return given
+    args = call.args[start:]
+    if len(args) == 1 or (args and isinstance(args[0], Items)):
+        return args[0]
+    return Items("tuple", list(args)) if args else None
+
+
+def _listed(value: Value | None) -> list[Key] | None:
+    if isinstance(value, Items) and not value.open and not any(value.conditions):
+        return [size(item) for item in value.items]
+    if value is not None and (tensor := _shape_of(value)) is not None:
+        return dimensions(tensor)
+    if isinstance(value, (Known, Term)) and not (isinstance(value, Term) and value.op in ("attr", "binary")):
+        return [size(value)]
+    return None
+
+
+def _reshaped(tensor: Term) -> list[Key] | None:
+    listed = _listed(_sizes(tensor, 1))
+    if listed is None:
+        return None
+    rest = ("known", -1)
+    if listed == [rest]:
+        return [count(tensor.args[0])]
+    others = tuple(key for key in listed if key != rest)
+    return [("rest", count(tensor.args[0]), others) if key == rest else key for key in listed]
+
+
+def dimension(tensor: Value, axis: int) -> Key:
+    """The key of one axis' size."""
+    known = dimensions(tensor)
+    if known is not None and -len(known) <= axis < len(known):
+        return known[axis]
+    if isinstance(tensor, Choice):
+        keys = {dimension(inner, axis) for _, inner in tensor.alternatives}
+        if len(keys) == 1:
+            return keys.pop()
+    if isinstance(tensor, Term):
+        last = tensor.name.rsplit(".", 1)[-1]
+        if tensor.op == "method" and last in _SAME_SHAPE:
+            return dimension(tensor.args[0], axis)
+        if tensor.op == "call" and tensor.name.startswith("torch.") and tensor.args:
+            if last.endswith("_like"):
+                return dimension(tensor.args[0], axis)
+            given = _sizes(tensor, 0) if last in _ALLOCATIONS else None
+            if given is not None and (shape := _shape_of(given)) is not None:
+                return dimension(shape, axis)
+    return ("dim", tensor.key(), axis)
+
+
+def count(tensor: Value) -> Key:
+    """The key of the number of elements."""
+    if isinstance(tensor, Choice):
+        keys = {count(inner) for _, inner in tensor.alternatives}
+        return keys.pop() if len(keys) == 1 else ("numel", tensor.key())
+    if isinstance(tensor, Term):
+        last = tensor.name.rsplit(".", 1)[-1]
+        if tensor.op == "method" and (
+            last in _SAME_SHAPE or last in _RESHAPES or last in ("flatten", "ravel", "unsqueeze", "squeeze", "t")
+        ):
+            return count(tensor.args[0])
+        if tensor.op == "call" and tensor.name.startswith("torch.") and last.endswith("_like") and tensor.args:
+            return count(tensor.args[0])
+        known = dimensions(tensor)
+        if known is not None:
+            return known[0] if len(known) == 1 else ("product", tuple(sorted(known, key=repr)))
+        if tensor.op == "call" and last in _ALLOCATIONS and (given := _sizes(tensor, 0)) is not None:
+            if (shape := _shape_of(given)) is not None:
+                return count(shape)
+    return ("numel", tensor.key())
