@@ -168,6 +168,9 @@ class Layout:
         missing = [symbol for symbol in symbols if symbol not in self._exports]
         if missing:
             self._index(self._rust_below(wrapper.parent))
+            library = self._library(wrapper)
+            if library is not None and any(symbol not in self._exports for symbol in symbols):
+                self._index(self._paths_in(library, self.data(library)))
         for symbol in sorted(symbols):
             if candidates := self._exports.get(symbol):
                 files.exports[symbol.decode()] = max(candidates, key=lambda path: (_common(path, wrapper), -len(path.parts)))
@@ -184,7 +187,7 @@ class Layout:
 
     def _add_rust(self, files: OpFiles) -> None:
         for path in dict.fromkeys(files.exports.values()):
-            files.library = files.library or self._library(path)
+            files.library = files.library or self._library(path) or self._library_including(path, files.wrapper)
             files.manifest = files.manifest or self._manifest(path, files.library)
             for other in self._used_by(path, files.library):
                 if other not in files.rust:
@@ -242,6 +245,11 @@ class Layout:
                 break
             folder = folder.parent
         return nearest
+
+    def _library_including(self, path: Path, wrapper: Path | None) -> Path | None:
+        """The crate root near the wrapper, when it includes the file from afar (a pipeline's output folder)."""
+        library = self._library(wrapper) if wrapper is not None else None
+        return library if library is not None and path in self._paths_in(library, self.data(library)) else None
 
     def _libraries_in(self, folder: Path) -> list[Path]:
         if folder not in self._library_files:
