@@ -21,6 +21,7 @@ from cutile_lint.unit.runs import EntryRun, ExportRun, Run, run_entry, run_expor
 if TYPE_CHECKING:
     from cutile_lint.config.settings import Settings
     from cutile_lint.unit.boundary import Boundary
+    from cutile_lint.unit.options import OptionArgument
     from cutile_lint.unit.effects import BufferUse, Effects
     from cutile_lint.unit.machine.values import Value
 
@@ -126,6 +127,13 @@ class KernelUnit:
         from cutile_lint.unit.boundary import boundary_map
 
         return boundary_map(self)
+
+    @cached_property
+    def option_arguments(self) -> list[OptionArgument]:
+        """What each launch gives to each compile option slot."""
+        from cutile_lint.unit.options import option_arguments
+
+        return list(option_arguments(self))
 
     # ── what launches do to buffers ──
 

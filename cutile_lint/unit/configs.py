@@ -1,0 +1,91 @@
+"""The configs of a tuned launch, one by one, as far as they are static."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cutile_lint.sources import Place
+from cutile_lint.unit.fold import Folder
+from cutile_lint.unit.machine.trace import Tuning
+from cutile_lint.unit.machine.values import Condition, Entries, Items, Known, Record, Term, Value, alternatives, subterms
+from cutile_lint.unit.option_names import option_named
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Config:
+    """One config with the condition under which it is in the list. ``kind``: "attributes" (``cfg.X``), "keys" (``cfg["X"]``), "places"."""
+
+    fields: Mapping[str, Value]
+    path: Condition
+    place: Place | None
+    kind: str
+
+    def field_of(self, option: str) -> str | None:
+        """The field that holds a compile option."""
+        return next((name for name in self.fields if option_named(name) == option), None)
+
+    def explicit(self, option: str) -> int | None:
+        """The positive number that the config gives to a compile option; None when it leaves it open or that is not known."""
+        name = self.field_of(option)
+        value = self.fields[name] if name is not None else None
+        if isinstance(value, Known) and type(value.value) is int and value.value > 0:
+            return value.value
+        return None
+
+    def place_of(self, name: str) -> Place | None:
+        """Where a field's value is written."""
+        value = self.fields.get(name)
+        return (value.place if value is not None else None) or self.place
+
+    def folder(self, tuning: Tuning) -> Folder:
+        """Evaluates with this config as the tuner's ``cfg``."""
+
+        def lookup(term: Term) -> Value | None:
+            if term.op == "field" and is_config(term.base, tuning):
+                return self.fields.get(term.name)
+            return None
+
+        return Folder(lookup)
+
+
+def is_config(value: Value, tuning: Tuning) -> bool:
+    return isinstance(value, Term) and value.op == "config" and value.name == str(tuning.number)
+
+
+def configs_of(tuning: Tuning) -> list[Config] | None:
+    """All configs of a tuner call with their conditions; None when some are not known."""
+    if tuning.configs is None:
+        return None
+    found: list[Config] = []
+    for path, value in alternatives(tuning.configs):
+        if not isinstance(value, Items) or value.open:
+            return None
+        for item, condition in zip(value.items, value.conditions, strict=True):
+            for more, one in alternatives(item):
+                config = _config(one, path + condition + more)
+                if config is None:
+                    return None
+                found.append(config)
+    return found
+
+
+def _config(value: Value, path: Condition) -> Config | None:
+    if isinstance(value, Record):
+        fields = dict(value.fields)
+        if value.cls is not None:
+            for name in value.cls.fields_in_order():
+                if name not in fields and (default := value.cls.member(name)) is not None:
+                    fields[name] = default
+        return Config(fields, path, value.place, "attributes")
+    if isinstance(value, Entries) and not value.open:
+        named = {key.value: item for key, item in value.items() if isinstance(key, Known) and isinstance(key.value, str)}
+        return Config(named, path, value.place, "keys")
+    if isinstance(value, Items) and not value.open:
+        return Config({str(index): item for index, item in enumerate(value.items)}, path, value.place, "places")
+    return None
+
+
+def fields_read(value: Value) -> set[str]:
+    """Names of the config fields that a value is made of."""
+    return {part.name for part in subterms(value) if isinstance(part, Term) and part.op == "field"}

@@ -1,0 +1,336 @@
+"""What each compile option slot gets for each config of a tuned launch, and at which hop a config's value is lost, swapped or replaced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cutile_lint.findings import Related
+from cutile_lint.frontends import syntax
+from cutile_lint.sources import Place
+from cutile_lint.unit.boundary import Boundary, Slot
+from cutile_lint.unit.compile_options import applied_options, inputs_in, is_options
+from cutile_lint.unit.configs import Config, configs_of, fields_read
+from cutile_lint.unit.fold import UNKNOWN, Folder
+from cutile_lint.unit.launches import KernelLaunch, Launch
+from cutile_lint.unit.machine.paths import contradictory
+from cutile_lint.unit.machine.trace import Tuning
+from cutile_lint.unit.machine.values import Condition, Known, Term, Value, alternatives, subterms
+from cutile_lint.unit.option_names import CLUSTER, OCCUPANCY, option_named
+from cutile_lint.unit.origins import Origin, origins
+from cutile_lint.unit.program import Program
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.model import KernelUnit
+
+_GRID_NAME = re.compile(r"_*(GRID|NUM_PROGRAMS|NUM_SMS?|MAX_PROGRAMS|PERSISTENT_PROGRAMS)(_|$)")
+
+
+@dataclass(slots=True, eq=False)
+class OptionArgument:
+    """One compile option slot in one launch."""
+
+    unit: KernelUnit
+    boundary: Boundary
+    slot: Slot
+    option: str
+    launch: Launch
+    value: Value
+    place: Place
+    tuning: Tuning | None
+
+    @property
+    def program(self) -> Program:
+        return self.unit.program
+
+    def origins(self) -> list[Origin]:
+        return origins(self.launch.event, self.place, self.program)
+
+
+@dataclass(slots=True, eq=False)
+class LostValue:
+    """A config's explicit value that does not arrive: ``config`` says ``expected``, the slot gets ``got`` (on ``path``)."""
+
+    config: Config
+    field: str
+    expected: int
+    got: int
+    path: Condition
+    leaf: Value
+
+
+@dataclass(slots=True, eq=False)
+class LostOption:
+    """An option whose configured value is lost on the way to its slot."""
+
+    argument: OptionArgument
+    values: list[LostValue]
+    #: where the value that arrives instead was made
+    origin: Origin | None
+    nullable: bool = False
+    configs: list[Config] = field(default_factory=list)
+
+    @property
+    def place(self) -> Place:
+        return self.origin.place if self.origin is not None else self.argument.place
+
+
+def option_arguments(unit: KernelUnit) -> Iterator[OptionArgument]:
+    """Each compile option slot of each launch whose arguments fit the export's slots."""
+    tunings = {id(run.trace): run.tunings for run in unit.runs}
+    by_launch = {id(launch): run for run in unit.runs for launch in run.launches}
+    for boundary in unit.boundary:
+        slots = [slot for slot in boundary.slots if slot.option is not None]
+        for launch in boundary.launches:
+            if not slots or not boundary.is_aligned(launch):
+                continue
+            run = by_launch[id(launch)]
+            tuning = next((one for one in tunings[id(run.trace)] if one.number == launch.timed), None)
+            for slot in slots:
+                value = launch.arguments.positional[slot.index]
+                yield OptionArgument(
+                    unit, boundary, slot, slot.option or "", launch, value, launch.argument_place(slot.index), tuning
+                )
+
+
+# ── lost on the Python side (CTL201, CTL207) ───────────────────────────────
+
+
+def lost_options(unit: KernelUnit, option: str) -> Iterator[LostOption]:
+    """Options of which configs carry explicit values that the slot does not get, for any launch and config."""
+    for argument in unit.option_arguments:
+        if argument.option != option or argument.tuning is None or is_swapped(argument) or grid_source(argument) is not None:
+            continue
+        configs = configs_of(argument.tuning)
+        if configs is None:
+            continue
+        values = list(_lost_values(argument, argument.tuning, configs))
+        values = [value for value in values if not _is_default(argument, value, values)]
+        if not values:
+            continue
+        origin = _made_instead(argument, values[0], configs)
+        names = {config.field_of(option) for config in configs}
+        nullable = None in names or any(config.explicit(option) is None for config in configs)
+        yield LostOption(argument, values, origin, nullable, configs)
+
+
+def _lost_values(argument: OptionArgument, tuning: Tuning, configs: list[Config]) -> Iterator[LostValue]:
+    for config in configs:
+        expected, name = config.explicit(argument.option), config.field_of(argument.option)
+        if expected is None or name is None or contradictory(argument.launch.path, config.path):
+            continue
+        folder = config.folder(tuning)
+        path = argument.launch.path + config.path
+        if folder.holds(argument.launch.path) is False:
+            continue
+        for condition, leaf in alternatives(argument.value):
+            if _carries(leaf, argument.option) or folder.holds(condition) is False or contradictory(path, condition):
+                continue
+            for more, got in folder.outcomes(leaf, path + condition):
+                if got is not UNKNOWN and isinstance(got, int) and int(got) != expected:
+                    yield LostValue(config, name, expected, int(got), condition + more, leaf)
+
+
+def _carries(leaf: Value, option: str) -> bool:
+    """The value is made of the option's own config field (perhaps clamped)."""
+    return any(option_named(name) == option for name in fields_read(leaf))
+
+
+def _is_default(argument: OptionArgument, value: LostValue, values: list[LostValue]) -> bool:
+    """Explicit values that are all 1, left to the compiler, whose entries hint nothing else: the same launch."""
+    return value.got <= 0 and all(other.expected == 1 for other in values) and not hinted(argument.boundary, argument.option)
+
+
+def hinted(boundary: Boundary, option: str) -> bool:
+    """An entry of the export has an optimization hint other than 1 for the option."""
+    for launch in boundary.kernel_launches:
+        hints = launch.entry.attribute.settings.get("optimization_hints") if launch.entry is not None else None
+        if any(number not in (None, 1) for number in _hints(hints, option)):
+            return True
+    return False
+
+
+def _hints(value: object, option: str) -> Iterator[object]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name == option:
+                yield inner
+            else:
+                yield from _hints(inner, option)
+
+
+def _made_instead(argument: OptionArgument, lost: LostValue, configs: list[Config]) -> Origin | None:
+    """The expression on the way back that gives the value which arrives instead of the config's."""
+    names = {name for config in configs for name in config.fields if option_named(name) == argument.option}
+    found = [origin for origin in argument.origins() if not (origin.kind == "field" and origin.name in names)]
+    exact = [origin for origin in found if isinstance(origin.node, syntax.Const) and origin.node.value == lost.got]
+    instead = [origin for origin in found if origin.kind in ("default", "name", "constant")]
+    ordered = [*exact, *instead, *found]
+    return ordered[0] if ordered else None
+
+
+# ── swapped (CTL209) ───────────────────────────────────────────────────────
+
+
+def carried_option(value: Value) -> str | None:
+    """The compile option that a value brings: by its config fields, else by the names of parameters it is made of."""
+    named = {option_named(name) for name in fields_read(value)} - {None}
+    if not named:
+        named = {option_named(part.name) for part in subterms(value) if isinstance(part, Term) and part.op == "input"} - {None}
+    return named.pop() if len(named) == 1 else None
+
+
+def is_swapped(argument: OptionArgument) -> bool:
+    """The slot gets the value of the other option."""
+    carried = carried_option(argument.value)
+    return carried in (CLUSTER, OCCUPANCY) and argument.option in (CLUSTER, OCCUPANCY) and carried != argument.option
+
+
+# ── a grid's size as an option (CTL206) ────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class GridSource:
+    """Why a value is a grid's: ``name`` says what it is, ``place`` where that was seen."""
+
+    name: str
+    place: Place | None
+
+
+def grid_source(argument: OptionArgument) -> GridSource | None:
+    """The grid-sizing value that an option slot gets; None for other values, and for a config field that feeds both."""
+    for _, leaf in alternatives(argument.value):
+        if fields_read(leaf):
+            continue
+        for part in subterms(leaf):
+            for hop in part.hops():
+                if hop.kind == "bound" and _GRID_NAME.match(hop.name):
+                    return GridSource(hop.name, hop.place)
+            if isinstance(part, Term) and part.op == "call" and argument.program.role(part.name) == "get-num-sm":
+                return GridSource(part.name.rsplit(".", 1)[-1], part.place)
+        if (found := _same_as_grid(argument, leaf)) is not None:
+            return found
+    return None
+
+
+def _same_as_grid(argument: OptionArgument, leaf: Value) -> GridSource | None:
+    core = _core(leaf)
+    if isinstance(core, Term) and core.op not in ("unknown", "field", "config"):
+        keys = {core.key()}
+    elif isinstance(core, Known) and isinstance(core.value, int) and core.value > 0:
+        keys = None
+    else:
+        return None
+    if isinstance(core, Term) and core.op == "input" and option_named(core.name) is not None:
+        return None
+    bound = {(hop.place, hop.name) for hop in leaf.hops() if hop.kind == "bound" and hop.name}
+    for slot in argument.boundary.slots:
+        if slot.option is not None or "grid" not in slot.roles() or "generic" in slot.roles():
+            continue
+        given = argument.launch.arguments.positional[slot.index]
+        for part in (_core(given), *(_core(one) for _, one in alternatives(given))):
+            if keys is not None:
+                if part.key() in keys:
+                    return GridSource(slot.name, argument.launch.argument_place(slot.index))
+            elif bound and any((hop.place, hop.name) in bound for inner in subterms(part) for hop in inner.hops()):
+                return GridSource(slot.name, argument.launch.argument_place(slot.index))
+    return None
+
+
+def _core(value: Value) -> Value:
+    while isinstance(value, Term) and value.op == "call" and value.name in ("int", "builtins.int") and len(value.args) == 1:
+        value = value.args[0]
+    return value
+
+
+# ── the Rust side (CTL202, CTL203, CTL209) ─────────────────────────────────
+
+
+@dataclass(slots=True, eq=False)
+class UnappliedOption:
+    """An option that the export takes and that does not reach the options of these launches."""
+
+    boundary: Boundary
+    slot: Slot
+    option: str
+    launches: list[KernelLaunch]
+    #: all launches of the export are without it
+    everywhere: bool
+
+
+def unapplied_options(unit: KernelUnit) -> Iterator[UnappliedOption]:
+    for boundary in unit.boundary:
+        if boundary.run.trace.gaps:
+            continue
+        with_options = [launch for launch in boundary.kernel_launches if launch.options is not None]
+        for slot in boundary.slots:
+            if slot.option is None or slot.is_descriptor:
+                continue
+            missing = [launch for launch in with_options if _reaches(launch, slot) is False]
+            if missing and not crossed_setter(boundary, slot):
+                yield UnappliedOption(boundary, slot, slot.option, missing, len(missing) == len(boundary.kernel_launches))
+
+
+def _reaches(launch: KernelLaunch, slot: Slot) -> bool | None:
+    """Whether a positive value of the slot reaches its setter in the launch; None when the options are not understood."""
+    folder = Folder(lambda term: Known(2) if term.op == "input" and term.name == slot.name else None)
+    for applied in applied_options(launch.options):
+        if applied.name == slot.option and slot.name in inputs_in(applied.value) and folder.holds(applied.path) is not False:
+            return True
+    return False if is_options(launch.options) else None
+
+
+def crossed_setter(boundary: Boundary, slot: Slot) -> bool:
+    """The slot reaches the setter of another option than its declared name means."""
+    named = option_named(slot.name)
+    return named is not None and any(use.role == "option" and use.name != named for use in slot.uses)
+
+
+def has_options(boundary: Boundary) -> bool:
+    """The export takes or builds compile options."""
+    taken = any(option_named(slot.name) is not None or slot.option is not None for slot in boundary.slots)
+    built = any(
+        event.kind == "call" and (event.name.startswith("CompileOptions") or "::CompileOptions::" in event.name)
+        for event in boundary.run.trace.events
+    )
+    return taken or built
+
+
+# ── showing a flow ─────────────────────────────────────────────────────────
+
+
+def way(argument: OptionArgument) -> list[Related]:
+    """The way from the FFI call to the setter: argument, declaration, parameter, macro or helper arguments, setter."""
+    slot = argument.slot
+    found = [Related(argument.place, f"the call passes it as argument {slot.index + 1} of `{argument.boundary.symbol}`")]
+    return found + rust_way(argument.boundary, slot)
+
+
+def rust_way(boundary: Boundary, slot: Slot, *, parameter: bool = True) -> list[Related]:
+    found = []
+    if slot.declared is not None and slot.declared_place is not None:
+        found.append(Related(slot.declared_place, f"declared to cffi as `{slot.declared.name}`"))
+    if parameter:
+        found.append(Related(slot.place, f"parameter `{slot.name}` of the export"))
+    setters = {}
+    for launch in boundary.kernel_launches:
+        for applied in applied_options(launch.options):
+            if slot.name in inputs_in(applied.value) and applied.place is not None:
+                for hop in applied.value.hops():
+                    if hop.kind == "passed" and hop.name:
+                        setters.setdefault(hop.place, f"handed on as `{hop.name}`")
+                setters.setdefault(applied.place, f"applied by the setter `{applied.name}`")
+    return found + [Related(place, text) for place, text in setters.items()]
+
+
+def config_places(lost: LostOption) -> list[Related]:
+    """The configs' values, the first few."""
+    seen: dict[Place, Related] = {}
+    for value in lost.values:
+        place = value.config.place_of(value.field)
+        if place is not None and place not in seen:
+            seen[place] = Related(place, f"a config sets `{value.field}` to {value.expected}")
+    return list(seen.values())[:2]
+
