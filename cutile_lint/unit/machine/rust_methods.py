@@ -16,6 +16,10 @@ _SAME = frozenset(
     ["to_string", "to_owned", "clone", "into", "as_ref", "as_mut", "borrow", "as_str", "as_slice", "iter", "into_iter", "copied", "cloned"]
     + ["collect", "to_vec", "into_boxed_slice", "as_deref", "by_ref", "try_into"]
 )
+#: Adapters that give an iterator, whose ``map`` goes over elements (an option's has at most one).
+_ADAPTERS = frozenset(["take", "skip", "rev", "step_by", "zip", "enumerate", "chain", "windows", "chunks", "take_while", "skip_while"])
+#: Methods that exchange elements of a slice in place.
+_EXCHANGES = frozenset(["swap", "reverse", "rotate_left", "rotate_right"])
 #: Methods of the launch builder: never looked up among the crate's own methods.
 _BUILDER = frozenset(
     ["generics", "grid", "const_grid", "compile_options", "sync_on", "async_on", "sync", "occupancy", "num_cta_in_cga", "max_divisibility"]
@@ -50,6 +54,10 @@ def unwrap(machine: Machine, value: Value, node: syntax.Node) -> Value:
 def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
     """The result of a method that is known here; None for others."""
     if name in _SAME and not arguments.positional:
+        if isinstance(base, Items) and name in ("clone", "to_vec", "to_owned", "collect"):
+            copy = Items(base.kind, list(base.items), base.place, list(base.conditions), base.born)
+            copy.open = base.open
+            return copy
         return base
     args = arguments.positional
     place = machine.place(node)
@@ -74,6 +82,8 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
         return unwrap(machine, base, node)
     if name in ("ok", "ok_or", "ok_or_else") and isinstance(base, Term):
         return base
+    if name in _EXCHANGES and isinstance(base, Term):
+        return _exchange(machine, base, name, args, node)
     if isinstance(base, Items):
         return _items(machine, base, name, args, node)
     if isinstance(base, Known) and name in ("max", "min") and len(args) == 1 and isinstance(args[0], Known):
@@ -82,6 +92,18 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
         except TypeError:
             return None
     return None
+
+
+def _exchange(machine: Machine, base: Term, name: str, args: list[Value], node: syntax.Node) -> Value | None:
+    """``shape.swap(0, 1)`` on a copy of unknown content: the local variable stands for the exchanged content from here on."""
+    target = node.func.base if isinstance(node, syntax.Call) and isinstance(node.func, syntax.Attr) else None
+    if not isinstance(target, syntax.Name):
+        return None
+    place = machine.place(node)
+    result = Term("method", name, (base, *args), place=place)
+    machine.emit("call", node, name, value=result, arguments=Arguments(list(args)), target=base)
+    machine.assign(target, result, node)
+    return Known(None, place)
 
 
 def _apply(machine: Machine, closure: Closure, value: Value, node: syntax.Node) -> Value:
@@ -102,7 +124,7 @@ def _map(machine: Machine, base: Value, name: str, closure: Closure, node: synta
         return machine.choice(machine.branches(options), place)  # type: ignore[arg-type]
     if _none(base):
         return none
-    if isinstance(base, Term) and base.op == "range":
+    if isinstance(base, Term) and (base.op == "range" or (base.op == "method" and base.name in _ADAPTERS)):
         element = Term("element", args=(base,), place=place, serial=machine.fresh())
         result = Items("list", [_apply(machine, closure, element, node)], place)
         result.open = True
