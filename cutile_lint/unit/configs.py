@@ -55,10 +55,20 @@ def is_config(value: Value, tuning: Tuning) -> bool:
 
 def configs_of(tuning: Tuning) -> list[Config] | None:
     """All configs of a tuner call with their conditions; None when some are not known."""
-    if tuning.configs is None:
-        return None
+    return _configs(tuning.configs, ()) if tuning.configs is not None else None
+
+
+def _configs(configs: Value, base: Condition) -> list[Config] | None:
     found: list[Config] = []
-    for path, value in alternatives(tuning.configs):
+    for path, value in alternatives(configs):
+        path = base + path
+        if isinstance(value, Term) and value.op == "or":  # `[… if fits] or [fallback]`
+            for part in value.args:
+                inner = _configs(part, path)
+                if inner is None:
+                    return None
+                found += inner
+            continue
         if not isinstance(value, Items) or value.open:
             return None
         for item, condition in zip(value.items, value.conditions, strict=True):

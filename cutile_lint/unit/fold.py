@@ -46,7 +46,7 @@ class Folder:
 
     def outcomes(self, value: Value, path: Condition = ()) -> list[Outcome]:
         """The Python values that ``value`` may have on ``path``, each with the conditions that stay open; UNKNOWN among them."""
-        found = [(open_, result) for open_, result in self._outcomes(value, 0) if not contradictory(path, open_)]
+        found = [(open_, result) for open_, result in self._outcomes(value, 0) if not (open_ and contradictory(path, open_))]
         return found if len(found) <= _MAX_OUTCOMES else [((), UNKNOWN)]
 
     def holds(self, path: Condition) -> bool | None:
@@ -94,7 +94,7 @@ class Folder:
                     break
             else:
                 for more, result in self._outcomes(inner, depth + 1):
-                    if not contradictory(left, more):
+                    if not (left and more and contradictory(left, more)):
                         yield extend(left, more), result
 
     def _term(self, term: Term, depth: int) -> list[Outcome]:
@@ -136,7 +136,7 @@ class Folder:
             following: list[Condition] = []
             for path in pending:
                 for more, result in self._outcomes(arg, depth + 1):
-                    if contradictory(path, more):
+                    if path and more and contradictory(path, more):
                         continue
                     both = extend(path, more)
                     if result is UNKNOWN or last or bool(result) is decisive:
@@ -156,7 +156,7 @@ class Folder:
         for row in product(*columns):
             path: Condition = ()
             for more, _ in row:
-                if contradictory(path, more):
+                if path and more and contradictory(path, more):
                     break
                 path = extend(path, more)
             else:

@@ -117,18 +117,19 @@ def lost_options(unit: KernelUnit, option: str) -> Iterator[LostOption]:
 
 
 def _lost_values(argument: OptionArgument, tuning: Tuning, configs: list[Config]) -> Iterator[LostValue]:
+    leaves = [(path, leaf) for path, leaf in alternatives(argument.value) if not _carries(leaf, argument.option)]
+    if not leaves:
+        return
+    launch = argument.launch.path
     for config in configs:
         expected, name = config.explicit(argument.option), config.field_of(argument.option)
-        if expected is None or name is None or contradictory(argument.launch.path, config.path):
+        if expected is None or name is None:
             continue
         folder = config.folder(tuning)
-        path = argument.launch.path + config.path
-        if folder.holds(argument.launch.path) is False:
-            continue
-        for condition, leaf in alternatives(argument.value):
-            if _carries(leaf, argument.option) or folder.holds(condition) is False or contradictory(path, condition):
+        for condition, leaf in leaves:
+            if folder.holds(condition) is False or contradictory(launch, config.path, condition) or folder.holds(launch) is False:
                 continue
-            for more, got in folder.outcomes(leaf, path + condition):
+            for more, got in folder.outcomes(leaf, launch + config.path + condition):
                 if got is not UNKNOWN and isinstance(got, int) and int(got) != expected:
                     yield LostValue(config, name, expected, int(got), condition + more, leaf)
 
