@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 _Handler = "Callable[[Machine, Arguments, syntax.Node], Value | None]"
 _MAX_PRODUCT = 400
+#: Conversions that read a tensor's data, and the values that may be a tensor.
+_CONVERSIONS = frozenset(["int", "float", "bool", "str", "repr"])
+_COMPUTED = frozenset(["call", "method", "binary", "unary", "compare", "index", "element", "input"])
 
 
 def call(machine: Machine, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
@@ -54,7 +57,10 @@ def _pure(machine: Machine, name: str, arguments: Arguments, node: syntax.Node) 
     if len(values) == 1 and isinstance(values[0], Choice) and name in _NUMERIC:
         return machine.distribute(values[0], lambda one: _pure(machine, name, Arguments([one]), node))
     trail = values[0].trail if values and name in ("int", "float", "bool") else None
-    return Term("call", name, tuple(values), arguments.keywords, place=machine.place(node), trail=trail)
+    result = Term("call", name, tuple(values), arguments.keywords, place=machine.place(node), trail=trail)
+    if name in _CONVERSIONS and len(values) == 1 and isinstance(values[0], Term) and values[0].op in _COMPUTED:
+        machine.emit("convert", node, name, value=result, arguments=arguments, target=values[0])
+    return result
 
 
 def field_default(machine: Machine, default: Value, node: syntax.Node) -> Value:
@@ -320,7 +326,7 @@ _NUMERIC: dict[str, Callable[..., object]] = {
 }
 _PURE = frozenset(
     [*_NUMERIC, "len", "isinstance", "issubclass", "callable", "type", "id", "hash", "repr", "range", "sum", "any", "all", "hasattr"]
-    + ["sorted", "reversed", "set", "frozenset", "tuple", "list", "os.environ.get", "os.getenv", "math.log", "math.exp", "super", "slice"]
+    + ["sorted", "reversed", "set", "frozenset", "tuple", "list", "os.environ.get", "os.getenv", "torch.is_grad_enabled", "math.log", "math.exp", "super", "slice"]
 )
 _ALIASES = {
     "types.SimpleNamespace": "SimpleNamespace",
