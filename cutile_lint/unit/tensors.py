@@ -13,6 +13,36 @@ from cutile_lint.unit.machine.values import Choice, Items, Known, Record, Term, 
 from cutile_lint.unit.program import Program
 
 
+#: Terms that are never tensors.
+_NO_TENSORS = frozenset(["external", "config", "field", "not", "and", "or", "format", "slice"])
+
+
+def _is_metadata(value: Term) -> bool:
+    """A tensor's shape, dtype, strides …: a host value."""
+    if value.op == "attr":
+        return value.name in METADATA
+    return value.op == "method" and value.name in api.METADATA_METHODS
+
+
+def _compares_data(value: Term) -> bool:
+    """A comparison that would look at a tensor's elements: not by identity, nor with None or a text."""
+    if value.name in ("is", "is not", "in", "not in"):
+        return False
+    return not any(isinstance(arg, Known) and not isinstance(arg.value, (int, float)) for arg in value.args)
+
+
+def _is_stream_or_event(value: Value) -> bool:
+    """An object of ``torch.cuda`` that can be waited for."""
+    for _, one in alternatives(value):
+        while isinstance(one, Term) and one.op in ("entered", "attr", "index", "global") and one.args:
+            one = one.args[0]
+        if isinstance(one, Term) and one.op == "call" and one.name.startswith("torch.") and one.name.endswith(api.STREAMS_AND_EVENTS):
+            return True
+        if isinstance(one, Term) and one.op == "method" and one.name == "record_event":
+            return True
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """What an event does: ``kind`` is "fill", "copy", "compute", "sync", "alloc" or "view".
@@ -34,6 +64,7 @@ class Tensors:
         self.trace = trace
         self.program = program
         self._evidence: set[object] = set()
+        self._described: set[object] = set()
         self._memo: dict[object, bool] = {}
         self._collect()
 
@@ -47,7 +78,7 @@ class Tensors:
                 pending += event.arguments.keywords.values()
                 for value in (*event.arguments.positional, *event.arguments.keywords.values()):
                     if (tensor := described_tensor(value, self.program)) is not None:
-                        self._add(tensor)
+                        self._describe(tensor)
             if event.target is not None:
                 pending.append(event.target)
                 if event.kind == "call" and event.name in api.TENSOR_METHODS:
@@ -55,7 +86,7 @@ class Tensors:
             if event.value is not None:
                 pending.append(event.value)
                 if (tensor := described_tensor(event.value, self.program)) is not None:
-                    self._add(tensor)
+                    self._describe(tensor)
             pending += [literal.test for literal in event.path]
         while pending:
             value = pending.pop()
@@ -74,8 +105,18 @@ class Tensors:
 
     def _add(self, value: Value) -> None:
         for _, one in alternatives(value):
-            if isinstance(one, Term) and one.op not in ("external", "config", "field", "compare", "not", "and", "or", "format"):
+            if isinstance(one, Term) and one.op not in _NO_TENSORS and not _is_metadata(one):
                 self._evidence.add(one.key())
+
+    def _describe(self, value: Value) -> None:
+        """A kernel gets the tensor: its data, and what it was made of by views and moves, is on the device."""
+        self._add(value)
+        for _, one in alternatives(value):
+            while isinstance(one, Term):
+                self._described.add(one.key())
+                if one.op not in ("method", "attr") or not one.args:
+                    break
+                one = one.args[0]
 
     # ── is it a tensor ──
 
@@ -96,18 +137,22 @@ class Tensors:
     def _decide(self, value: Term) -> bool:
         if value.op in ("call", "method") and (work := self._named_kind(value.op, value.name)) is not None:
             if value.op == "method":
-                return (work != "sync" or value.name in ("cpu", "nonzero")) and (
+                return (work != "sync" or value.name == "cpu") and (
                     value.name in api.TENSOR_METHODS or value.key() in self._evidence or self.is_tensor(value.args[0])
                 )
             return work not in ("sync",)
         if value.key() in self._evidence:
             return True
+        if _is_metadata(value):
+            return False
         if value.op == "attr":
             return value.name in api.VIEW_ATTRIBUTES and self.is_tensor(value.args[0])
         if value.op == "index":
             return self.is_tensor(value.args[0])
         if value.op in ("binary", "unary"):
             return any(self.is_tensor(arg) for arg in value.args)
+        if value.op == "compare":
+            return _compares_data(value) and any(self.is_tensor(arg) for arg in value.args)
         if value.op == "element":
             return self.is_tensor(value.args[0]) if isinstance(value.args[0], Term) and value.args[0].op == "method" else False
         return False
@@ -131,10 +176,12 @@ class Tensors:
         if not name.startswith("torch."):
             return None
         last = name.rsplit(".", 1)[1]
-        if name in ("torch.cuda.synchronize",) or (name.count(".") == 1 and last in api.SYNC_FUNCTIONS):
+        if last == "synchronize":
             return "sync"
-        if name.startswith(api.HOST_PACKAGES) or last in api.HOST_FUNCTIONS or not last[:1].islower():
+        if name.startswith(api.HOST_PACKAGES) or last in api.HOST_FUNCTIONS or not last[:1].islower() or last.startswith(api.HOST_PREFIXES):
             return None
+        if name.startswith("torch.nn.init."):
+            return "fill"
         if name.count(".") == 1:
             if last in api.FILLS:
                 return "fill"
@@ -154,6 +201,10 @@ class Tensors:
             return self._operator(event)
         if event.kind == "setitem":
             return self._setitem(event)
+        if event.kind == "convert":
+            if not self.is_tensor(event.target) or self.on_host(event.target):
+                return None
+            return Work("sync", f"{event.name}()", event, None, event.target)
         if event.kind != "call":
             return None
         if event.target is None:
@@ -164,45 +215,86 @@ class Tensors:
         name = event.name
         arguments = event.arguments
         operand = arguments.positional[0] if arguments is not None and arguments.positional else None
-        if name == "print" and arguments is not None and any(self.is_tensor(value) for value in arguments.positional):
+        if name == "print" and arguments is not None and any(self._shown(value) for value in arguments.positional):
             return Work("sync", "print", event, None, operand)
         kind = self._named_kind("call", name)
         if kind is None:
             return None
         last = name.rsplit(".", 1)[1]
-        if kind in ("fill", "alloc") and last not in api.LIKE and not self.on_device(event):
+        if kind in ("fill", "alloc") and last not in api.LIKE and not name.startswith("torch.nn.init.") and not self.on_device(event):
+            return None
+        if kind == "view" and last in api.PERHAPS_COPIES and self.contiguous(operand) is False:
+            kind = "copy"
+        if kind in ("compute", "copy") and self.on_host(event.value):
             return None
         return Work(kind, name, event, event.value, operand)
 
-    def on_device(self, event: Event) -> bool:
-        """A creation function makes a device tensor: its ``device`` is not the CPU, or the result reaches a descriptor."""
-        device = event.arguments.keywords.get("device") if event.arguments is not None else None
-        if device is None:
-            return event.value is not None and event.value.key() in self._evidence
-        texts = [one for _, one in alternatives(device)]
-        if all(isinstance(one, Known) and str(one.value).startswith("cpu") for one in texts):
+    def _shown(self, value: Value) -> bool:
+        """Printing the value prints the data of a tensor."""
+        if isinstance(value, Term) and value.op == "format":
+            return any(self._shown(part) for part in value.args)
+        if isinstance(value, Items):
+            return any(self._shown(item) for item in value.items)
+        return self.is_tensor(value) and not self.on_host(value)
+
+    def on_host(self, value: Value | None) -> bool:
+        """The tensor is known to be in host memory: made there, and computed from such tensors alone."""
+        if value is None:
             return False
-        if all(isinstance(one, Known) and one.value is None for one in texts):
-            return event.value is not None and event.value.key() in self._evidence
-        for one in texts:
+        return all(self._host(one) for _, one in alternatives(value))
+
+    def _host(self, value: Value) -> bool:
+        if not isinstance(value, Term) or value.key() in self._described:
+            return False
+        if value.op == "method":
+            if value.name in ("cpu", "numpy", "tolist", "item"):
+                return True
+            if value.name in ("to", "cuda", "type_as") or "device" in value.keywords:
+                return False
+            return self.on_host(value.args[0])
+        kind = self._named_kind("call", value.name) if value.op == "call" else None
+        if kind in ("fill", "alloc") and value.name.rsplit(".", 1)[1] not in api.LIKE:
+            return self._made_on_host(value.keywords.get("device"))
+        if kind is not None or value.op in ("binary", "unary", "compare", "index"):
+            parts = [part for arg in value.args for part in (arg.items if isinstance(arg, Items) else [arg])]
+            tensors = [part for part in parts if self.is_tensor(part)]
+            return bool(tensors) and all(self.on_host(part) for part in tensors)
+        return False
+
+    def _made_on_host(self, device: Value | None) -> bool:
+        """What a creation function with this ``device`` makes is in host memory (by the default device, where none is given)."""
+        for _, one in alternatives(device) if device is not None else []:
             if isinstance(one, Term) and one.name == "torch.device" and one.args:
-                first = one.args[0]
-                if isinstance(first, Known) and str(first.value).startswith("cpu"):
-                    return False
+                one = one.args[0]
+            if not isinstance(one, Known) or not (one.value is None or str(one.value).startswith("cpu")):
+                return False
         return True
+
+    def on_device(self, event: Event) -> bool:
+        """A creation function makes a device tensor: its ``device`` is not the CPU, or the result goes to a kernel."""
+        device = event.arguments.keywords.get("device") if event.arguments is not None else None
+        if device is not None and not self._made_on_host(device):
+            return True
+        return event.value is not None and event.value.key() in self._described
 
     def _method(self, event: Event) -> Work | None:
         base = event.target
         if base is None or is_handle(base, self.program):
             return None
         kind = self._named_kind("method", event.name)
+        if event.name in api.WAITS:
+            if event.name == "synchronize" or _is_stream_or_event(base):
+                return Work("sync", f".{event.name}()", event, None, None)
+            return None
         if kind is None:
             return None
-        if kind == "sync" and event.name in ("synchronize", "wait", "wait_event", "wait_stream"):
-            return Work("sync", f".{event.name}()", event, None, None)
         if event.name not in api.TENSOR_METHODS and not self.is_tensor(base):
             return None
         if kind == "copy" and event.name == "to" and self._stays(event):
+            return None
+        if kind == "view" and event.name in api.PERHAPS_COPIES and self.contiguous(base) is False:
+            kind = "copy"
+        if self.on_host(base) and (kind in ("compute", "sync") or self.on_host(event.value)):
             return None
         return Work(kind, f".{event.name}()", event, event.value, base)
 
@@ -215,12 +307,14 @@ class Tensors:
         value = event.value
         if not isinstance(value, Term) or not any(self.is_tensor(arg) for arg in value.args):
             return None
-        if event.name in ("is", "is not", "in", "not in"):
+        if value.op == "compare" and not _compares_data(value):
             return None
-        return Work("compute", f"`{event.name}`", event, value, value.args[0])
+        if all(self.on_host(arg) for arg in value.args if self.is_tensor(arg)):
+            return None
+        return Work("compute", event.name, event, value, value.args[0])
 
     def _setitem(self, event: Event) -> Work | None:
-        if not self.is_tensor(event.target):
+        if not self.is_tensor(event.target) or self.on_host(event.target):
             return None
         kind = "fill" if isinstance(event.value, Known) else "copy"
         return Work(kind, "item assignment", event, event.target, event.target)

@@ -42,14 +42,19 @@ VIEW_ATTRIBUTES = frozenset(["T", "mT", "H", "mH", "data", "real", "imag"])
 PERHAPS_COPIES = frozenset(["reshape", "reshape_as", "flatten", "ravel"])
 
 #: Makes the host wait for the device.
-SYNC_METHODS = frozenset(["item", "tolist", "cpu", "numpy", "synchronize", "nonzero"])
-SYNC_FUNCTIONS = frozenset(["synchronize", "nonzero", "is_nonzero", "equal", "allclose"])
+SYNC_METHODS = frozenset(["item", "tolist", "cpu", "numpy", "synchronize"])
+#: Methods of streams and events that wait …
+WAITS = frozenset(["synchronize", "wait", "wait_event", "wait_stream"])
+#: … and the functions that give such an object, by the end of their name.
+STREAMS_AND_EVENTS = ("Event", "Stream", "current_stream", "default_stream", "get_stream_from_external")
 
 METADATA_METHODS = frozenset(
     ["size", "dim", "ndimension", "numel", "nelement", "stride", "is_contiguous", "element_size", "data_ptr", "get_device"]
     + ["storage_offset", "is_floating_point", "is_complex", "is_pinned", "untyped_storage", "storage", "is_set_to", "record_stream"]
     + ["register_hook", "retain_grad", "is_inference", "dim_order", "type", "is_signed", "backward", "__class__"]
 )
+#: Functions of the torch package that set or ask a state of the process.
+HOST_PREFIXES = ("set_", "get_", "use_", "are_", "is_")
 #: Functions of the torch package that do no device work.
 HOST_FUNCTIONS = frozenset(
     ["device", "dtype", "Size", "is_tensor", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "inference_mode", "enable_grad"]
@@ -82,5 +87,6 @@ COMPUTE_METHODS = frozenset(
     + ["logsumexp", "nan_to_num", "nan_to_num_", "isnan", "isinf", "isfinite", "median", "unique", "kthvalue", "lerp", "addcmul", "addcdiv"]
     + ["exp_", "sqrt_", "rsqrt_", "sigmoid_", "tanh_", "relu_", "neg_", "pow_", "abs_", "round_", "maximum", "minimum", "fmod", "remainder"]
     + ["true_divide", "floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "diff", "histc", "bincount", "dist", "cross"]
+    + ["nonzero", "equal", "allclose", "conj", "flip_", "cummax", "cummin", "argsort", "quantile", "trace", "inverse", "det", "fill", "relu6"]
     + ["count_nonzero", "index_fill_", "index_fill", "take", "take_along_dim", "put_", "renorm", "conv2d", "logaddexp", "softplus"]
 )
