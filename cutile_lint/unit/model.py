@@ -21,6 +21,7 @@ from cutile_lint.unit.runs import EntryRun, ExportRun, Run, run_entry, run_expor
 if TYPE_CHECKING:
     from cutile_lint.config.settings import Settings
     from cutile_lint.unit.boundary import Boundary
+    from cutile_lint.unit.evidence import Reference
     from cutile_lint.unit.options import OptionArgument
     from cutile_lint.unit.effects import BufferUse, Effects
     from cutile_lint.unit.machine.values import Value
@@ -159,3 +160,12 @@ class KernelUnit:
     def read_tensors(self, launch: Launch) -> list[Value] | None:
         """The tensors that a launch reads; None when that is not known."""
         return self.effects.tensors(launch, self.effects.read_slots(launch))
+
+    # ── the reference ──
+
+    @cached_property
+    def reference(self) -> Reference | None:
+        """What the ported kernel does, by variant and architecture; None without any evidence."""
+        from cutile_lint.unit.evidence import find_reference
+
+        return find_reference(self)
