@@ -1,0 +1,171 @@
+"""Occupancy and cluster size that change places: in a Python call, in the declarations, or in the export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cutile_lint.findings import Applicability, Edit, Fix
+from cutile_lint.sources import Place
+from cutile_lint.unit.boundary import Boundary, Slot
+from cutile_lint.unit.compile_options import applied_options, inputs_in
+from cutile_lint.unit.configs import fields_read
+from cutile_lint.unit.machine.values import Term, subterms
+from cutile_lint.unit.option_fixes import exchange
+from cutile_lint.unit.option_names import CLUSTER, OCCUPANCY, option_named
+from cutile_lint.unit.options import OptionArgument, carried_option, is_swapped, rust_way, way
+from cutile_lint.unit.where import function_of, statement_of
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.model import KernelUnit
+
+_PAIR = (CLUSTER, OCCUPANCY)
+
+
+@dataclass(slots=True)
+class Swap:
+    """``carried`` stands where ``wanted`` belongs; ``receiver`` is what takes it and becomes ``option``."""
+
+    place: Place
+    carried: str
+    wanted: str
+    receiver: str
+    option: str
+    related: list[tuple[Place, str]] = field(default_factory=list)
+    fix: Fix | None = None
+    statement: Place | None = None
+    symbol: str = ""
+
+
+def swaps(unit: KernelUnit) -> Iterator[Swap]:
+    """Each exchange once: those in exports first, then those of the Python calls that no export explains."""
+    crossed = set()
+    for boundary in unit.boundary:
+        for swap in _in_export(boundary):
+            crossed.add(id(boundary))
+            yield swap
+    seen: set[Place] = set()
+    for argument in unit.option_arguments:
+        if id(argument.boundary) in crossed or not is_swapped(argument):
+            continue
+        partner = _partner(unit, argument)
+        if partner is not None and partner.slot.index < argument.slot.index:
+            continue
+        swap = _in_call(argument, partner)
+        if swap.place not in seen:
+            seen.add(swap.place)
+            yield swap
+
+
+# ── in Python ──────────────────────────────────────────────────────────────
+
+
+def _partner(unit: KernelUnit, argument: OptionArgument) -> OptionArgument | None:
+    """The other exchanged slot of the same launch."""
+    return next(
+        (other for other in unit.option_arguments if other.launch is argument.launch and other.slot is not argument.slot and is_swapped(other)),
+        None,
+    )
+
+
+def _in_call(argument: OptionArgument, partner: OptionArgument | None) -> Swap:
+    carried = _shown(argument)
+    place, receiver = _turning_point(argument)
+    related = [(one.place, one.message) for one in way(argument) if one.place != place]
+    fix = None
+    if partner is not None:
+        other, _ = _turning_point(partner)
+        related.insert(0, (other, f"`{_shown(partner)}` is passed here"))
+        fix = exchange(argument.program, place, other, f"exchange `{carried}` and `{_shown(partner)}`")
+    event = argument.launch.event
+    wanted = _shown(partner) if partner is not None else argument.option
+    statement = statement_of(event, place)
+    return Swap(place, carried, wanted, receiver, argument.option, related, fix, statement, function_of(event, place))
+
+
+def _shown(argument: OptionArgument) -> str:
+    """The name of the config field or parameter that the argument brings."""
+    carried = carried_option(argument.value)
+    for name in fields_read(argument.value):
+        if option_named(name) == carried:
+            return name
+    for part in subterms(argument.value):
+        if isinstance(part, Term) and part.op == "input" and option_named(part.name) == carried:
+            return part.name
+    return carried or argument.option
+
+
+def _turning_point(argument: OptionArgument) -> tuple[Place, str]:
+    """Where the value gets the other option's name: the first parameter named for it, else the slot."""
+    carried = carried_option(argument.value)
+    for part in subterms(argument.value):
+        if isinstance(part, Term) and part.op in ("field", "input") and option_named(part.name) == carried:
+            for hop in part.hops():
+                if hop.kind == "passed" and option_named(hop.name) == argument.option:
+                    return hop.place, hop.name
+    return argument.place, argument.slot.name
+
+
+# ── in the export ──────────────────────────────────────────────────────────
+
+
+def _in_export(boundary: Boundary) -> Iterator[Swap]:
+    """Parameters named for one option that reach the setter of the other."""
+    points: dict[str, tuple[Place, str, Slot]] = {}
+    for launch in boundary.kernel_launches:
+        for applied in applied_options(launch.options):
+            if applied.name not in _PAIR or applied.place is None:
+                continue
+            for name in inputs_in(applied.value):
+                slot, named = boundary.slot_named(name), option_named(name)
+                if slot is None or named not in _PAIR or named == applied.name or len(inputs_in(applied.value)) > 1:
+                    continue
+                place, receiver = _handed_over(applied.value, applied.name) or (_argument(applied.place, name), applied.name)
+                points.setdefault(named, (place, receiver, slot))
+    first = next(iter(sorted(points.values(), key=lambda point: point[0].span.start)), None)
+    if first is None:
+        return
+    place, receiver, slot = first
+    others = [point for point in points.values() if point is not first]
+    related = [(other, f"`{one.name}` is passed here") for other, _, one in others]
+    related += [(one.place, one.message) for one in rust_way(boundary, slot) if one.place not in (place, *(other for other, _, _ in others))]
+    wanted = others[0][2].name if others else receiver
+    fix = _exchanged(place, others[0][0], slot.name, wanted) if others else None
+    yield Swap(place, slot.name, wanted, receiver, _other(option_named(slot.name)), related, fix, None, boundary.export.function.name)
+
+
+def _other(option: str | None) -> str:
+    return OCCUPANCY if option == CLUSTER else CLUSTER
+
+
+def _handed_over(value, option: str) -> tuple[Place, str] | None:
+    """The macro or helper argument at which the value gets the other option's name."""
+    for part in subterms(value):
+        if isinstance(part, Term) and part.op == "input":
+            for hop in part.hops():
+                if hop.kind == "passed" and option_named(hop.name) == option and hop.place.text != hop.name:
+                    return hop.place, hop.name.lstrip("$")
+    return None
+
+
+def _argument(setter: Place, name: str) -> Place:
+    """The setter's argument inside the call, when it is the parameter's plain name; else the call."""
+    from cutile_lint.sources import Span
+
+    data = setter.source.data[setter.span.start : setter.span.end]
+    at = data.rfind(b"(" + name.encode() + b")")
+    if at == -1:
+        return setter
+    start = setter.span.start + at + 1
+    return Place(setter.source, Span(start, start + len(name.encode())))
+
+
+def _exchanged(first: Place, second: Place, one: str, other: str) -> Fix | None:
+    if first.source.path != second.source.path or first.text != one or second.text != other:
+        return None
+    edits = [
+        Edit(first.source, first.span.start, first.span.end, other),
+        Edit(second.source, second.span.start, second.span.end, one),
+    ]
+    return Fix(f"exchange `{one}` and `{other}`", tuple(sorted(edits, key=lambda edit: edit.start)), Applicability.SAFE)
