@@ -60,17 +60,6 @@ def _is_capability(value: Value) -> bool:
     return isinstance(value, Term) and value.op in ("call", "method") and value.name.rsplit(".", 1)[-1] in _CAPABILITY
 
 
-def speaks_of_device(condition: Condition) -> bool:
-    """A test of the condition asks for the device's capability or properties."""
-    from cutile_lint.unit.machine.values import subterms
-
-    return any(
-        _is_capability(part) or (isinstance(part, Term) and part.name.rsplit(".", 1)[-1] in _PROPERTIES)
-        for literal in condition
-        for part in subterms(literal.test)
-    )
-
-
 def label(condition: Condition) -> str:
     """The condition as its source says it: ``capability[0] == 10 and not (…)``."""
     return " and ".join(dict.fromkeys(_labels(condition)))
@@ -83,11 +72,7 @@ def _labels(condition: Iterable) -> Iterable[str]:
             yield text if literal.holds else f"not ({text})"
 
 
-#: capabilities that code of the domain tells apart; a branch that holds for none of them is not judged
-KNOWN: tuple[Arch, ...] = ((8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (10, 3), (11, 0), (12, 0), (12, 1))
-
-
 def text_condition_fits(condition: str, arch: Arch) -> bool | None:
-    """Whether a label of ``analysis.json`` ("sm_100", "sm_120 and persistent") can hold on an architecture; None when it names none."""
+    """Whether a label of ``analysis.json`` ("sm_100", "sm_120 and persistent") fits an architecture; None when it names none."""
     named = {_split(digits) for digits in re.findall(r"(?i)\bsm_?(\d{2,3})[af]?\b", condition)}
     return arch in named if named else None

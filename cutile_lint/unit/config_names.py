@@ -1,4 +1,4 @@
-"""One name for each thing that configs tune, however wrapper and reference spell it: ``BM``, ``TILE_M``, ``BLOCK_SIZE_M`` → ``m``."""
+"""One name for each thing that configs tune, however it is spelled: ``BM``, ``TILE_M``, ``BLOCK_SIZE_M`` are ``m``."""
 
 from __future__ import annotations
 

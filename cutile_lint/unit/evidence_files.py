@@ -92,14 +92,8 @@ def _backend_folders(workspace: Workspace, wrapper: Path) -> list[Path]:
         own = own.parent
     base = own.parent if own.name in ("cutile_rs", "cutile-rs") else wrapper.parent.parent
     folders = [base / name for name in _BACKEND_FOLDERS]
-    inner = wrapper.parent
-    return [
-        folder / inner.relative_to(own)
-        if inner != own and own.name.startswith("cutile") and workspace.exists(folder / inner.relative_to(own))
-        else folder
-        for folder in folders
-        if workspace.exists(folder)
-    ]
+    inner = wrapper.parent.relative_to(own) if own.name.startswith("cutile") else Path()
+    return [folder / inner if workspace.exists(folder / inner) else folder for folder in folders if workspace.exists(folder)]
 
 
 def _candidates(workspace: Workspace, folder: Path, wrapper: Path) -> Iterator[Path]:

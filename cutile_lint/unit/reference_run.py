@@ -1,4 +1,4 @@
-"""Running the reference op: the same op registered for another backend, with its tuner calls and kernel launches taken for what they are."""
+"""Running the op of another backend: its tuner calls and kernel launches, with configs and hints."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class ReferenceDialect(PythonDialect):
     # ── cuda.tile ──
 
     def _tuned(self, machine: Statements, arguments: Arguments, node: syntax.Node) -> bool:
-        """``exhaustive_search(configs, stream, grid_fn, kernel, args_fn, hints_fn)`` and its relatives, told by what the arguments are."""
+        """``exhaustive_search(configs, stream, grid_fn, kernel, args_fn, hints_fn)`` and its like; arguments are told by kind."""
         positional = [machine.resolve(value) for value in arguments.positional]
         kernel, at = next(((found, at) for at, value in enumerate(positional) if (found := kernel_of(value))), (None, -1))
         if kernel is None and "kernel" in arguments.keywords:
