@@ -9,6 +9,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.unit import extents
 from cutile_lint.unit.device_buffers import Access, is_nothing, last_name, operand, roots
 from cutile_lint.unit.launches import KernelLaunch, Launch
+from cutile_lint.unit.machine.paths import literals
 from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Term, Value, alternatives
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ _POWERS = frozenset(["next_power_of_2", "next_power_of_two"])
 Leaf = tuple
 
 
+#: Tests of the wrapper that are known to hold or not to hold: (key of the test, holds).
+World = frozenset
+_MAX_WORLDS = 16
+
+
 class NotShown(Exception):
     """The proof does not go through; the text says where."""
 
@@ -71,6 +77,9 @@ class Coverage:
         run = next(run for run in effects.unit.runs if launch in run.launches)
         self.tensors = {name: given_tensor(value, run.program) for name, value in self.slots.items()}
         self.sources = {name: next(iter(descriptors(value, export)), "") for name, value in self.params.items()}
+        #: what the variant's path says about the wrapper's flags
+        self.worlds: list[World] = [frozenset()]
+        self.worlds = self._narrowed(variant.path)
         self.own: dict[extents.Key, Leaf] = {}
         self.slot = ""
         self.rank = 0
@@ -316,7 +325,7 @@ class Coverage:
 
     def sizes(self, bound: Value, grid: bool = False) -> set[Leaf]:
         """The buffer's own axes in a number of tiles; raises when it may be too small."""
-        leaves = set(self.leaves(bound, counting=True))
+        leaves = set(self._host(bound, True) if grid else self.leaves(bound, counting=True))
         for leaf in leaves:
             if leaf[0] in ("data", "floor", "capped") or (grid and leaf[0] == "other"):
                 raise NotShown("the number of blocks is not shown to cover the buffer")
@@ -354,7 +363,7 @@ class Coverage:
         if isinstance(value, Term) and value.op in ("binary", "call") and last_name(value.name) in ("*", "muli"):
             found = {self._exactly(arg) for arg in value.args[:2]}
             return ("own-count",) if self.rank == 2 and found == {("own", 0), ("own", 1)} else None
-        leaves = list(self.leaves(value))
+        leaves = list(dict.fromkeys(self.leaves(value)))
         return leaves[0] if len(leaves) == 1 and leaves[0][0] in ("own", "own-count") and not _computed(value) else None
 
     def _spans(self, extent: Value, axis: int) -> bool:
@@ -384,6 +393,8 @@ class Coverage:
                     if self._exactly_host(left) == target:
                         return True
         given = self.slots.get(extent.name) if isinstance(extent, Term) and extent.op == "input" else extent
+        if given is not None and self._own(extents.size(given)) == target:
+            return True
         return given is not None and all(self._power_of(one, target) for _, one in alternatives(given))
 
     def _power_of(self, value: Value, target: Leaf) -> bool:
@@ -393,7 +404,7 @@ class Coverage:
             return False
         last = value.name.replace("::", ".").rsplit(".", 1)[-1]
         if value.op == "call" and last in _POWERS:
-            return self.own.get(extents.size(value.args[0])) == target
+            return self._own(extents.size(value.args[0])) == target
         return value.op == "method" and last in _POWERS and self._exactly_host(value.args[0]) == target
 
     def _concrete(self, value: Value) -> Value:
@@ -406,7 +417,7 @@ class Coverage:
         return value
 
     def _exactly_host(self, value: Value) -> Leaf | None:
-        found = list(self._host(_plain(value), False))
+        found = list(dict.fromkeys(self._host(_plain(value), False)))
         return found[0] if len(found) == 1 and not _computed(_plain(value)) else None
 
     def leaves(self, value: Value | None, counting: bool = False) -> Iterator[Leaf]:
@@ -504,14 +515,14 @@ class Coverage:
             return ("own", axis)
         tensor = self.tensors.get(slot)
         key = extents.dimension(tensor, axis) if tensor is not None else ()
-        return self.own.get(key) or ("other", slot, axis)
+        return self._own(key) or ("other", slot, axis)
 
     def _host(self, value: Value, counting: bool) -> Iterator[Leaf]:
         """Leaves of a value of the export."""
         value = _plain(value)
         if isinstance(value, Choice):
-            for _, one in value.alternatives:
-                yield from self._host(one, counting)
+            for path, one in value.alternatives:
+                yield from self._under(self._narrowed(path), self._host(one, counting))
         elif isinstance(value, Items):
             for item in value.items:
                 yield from self._host(item, counting)
@@ -527,6 +538,58 @@ class Coverage:
                     yield ("other", value.name)
             else:
                 yield from self._parts(value, counting, self._host)
+
+    def _own(self, key: extents.Key) -> Leaf | None:
+        """The buffer's axis whose size a key is, under the flags of the path being read."""
+        if key in self.own:
+            return self.own[key]
+        for other, leaf in self.own.items():
+            if other[0] == "choice":
+                fitting = {size for conditions, size in other[1] for world in self.worlds if _consistent(world, conditions)}
+                if fitting == {key}:
+                    return leaf
+        return None
+
+    def _under(self, worlds: list[World], leaves: Iterator[Leaf]) -> Iterator[Leaf]:
+        """Leaves found while more is known about the wrapper's flags; none when that cannot be."""
+        if worlds:
+            saved = self.worlds
+            self.worlds = worlds
+            found = list(leaves)
+            self.worlds = saved
+            yield from found
+
+    def _narrowed(self, path: Condition) -> list[World]:
+        """The worlds in which the export takes a path."""
+        worlds = self.worlds
+        for literal in path:
+            more = self._in_wrapper(literal)
+            joined = [world | facts for world in worlds for facts in more if _consistent(world, facts)]
+            worlds = joined if len(joined) <= _MAX_WORLDS else worlds
+        return worlds
+
+    def _in_wrapper(self, literal: Literal) -> list[World]:
+        """A test of a flag's slot in the export as tests of the wrapper, one world for each way in which it comes out."""
+        test = literal.test
+        if not (isinstance(test, Term) and test.op == "compare" and test.name == "==" and isinstance(test.args[1], Known)):
+            return [frozenset()]
+        flag, constant = test.args[0], test.args[1].value
+        given = self.slots.get(flag.name) if isinstance(flag, Term) and flag.op == "input" else None
+        if given is None:
+            return [frozenset()]
+        worlds: list[World] = []
+        for path, one in alternatives(given):
+            facts = frozenset((part.test.key(), part.holds) for part in path)
+            while isinstance(one, Term) and one.op == "call" and one.name in ("int", "bool") and len(one.args) == 1:
+                one = one.args[0]
+            if isinstance(one, Known):
+                if (one.value == constant) is literal.holds:
+                    worlds.append(facts)
+            elif one.key() != given.key() and constant in (0, 1):
+                worlds.append(facts | {(part.test.key(), part.holds) for part in literals(one, literal.holds is bool(constant))})
+            else:
+                worlds.append(facts)
+        return worlds
 
     def _descriptor_fact(self, value: Term) -> Leaf | None:
         """``desc.dim(k)``, ``desc.shape[k]``, ``desc.strides[k]``, products over the shape."""
@@ -550,13 +613,14 @@ class Coverage:
 
     def _python(self, value: Value, counting: bool) -> Iterator[Leaf]:
         """Leaves of a slot's argument in the wrapper."""
-        key = extents.size(value)
-        if key in self.own:
-            yield self.own[key]
+        if (own := self._own(extents.size(value))) is not None:
+            yield own
             return
         if isinstance(value, Choice):
-            for _, one in value.alternatives:
-                yield from self._python(one, counting)
+            for path, one in value.alternatives:
+                facts = frozenset(literal.key() for literal in path)
+                worlds = [world | facts for world in self.worlds if _allows(world, path)]
+                yield from self._under(worlds, self._python(one, counting))
             return
         if not isinstance(value, Term):
             return
@@ -567,12 +631,13 @@ class Coverage:
             own = tensor is not None and value.args[0].key() == tensor.key()
             yield ("own-stride", value.args[1].value) if own else ("other", value.key())
         elif value.op in ("binary", "unary", "call", "compare", "not"):
-            if value.op == "call" and value.name.replace("::", ".").rsplit(".", 1)[-1] in _CEILING | _POWERS | {
-                "int",
-                "max",
-                "min",
-            }:
-                if counting and value.name.endswith("min"):
+            last = value.name.replace("::", ".").rsplit(".", 1)[-1]
+            if value.op == "call" and value.args and last in _CEILING | _POWERS | {"int", "max", "min", "ceil"}:
+                if last == "ceil" and isinstance(inner := value.args[0], Term) and inner.op == "binary" and inner.name == "/":
+                    for arg in inner.args:
+                        yield from self._python(arg, counting)
+                    return
+                if counting and last == "min":
                     yield ("capped",)
                 for arg in value.args:
                     yield from self._python(arg, counting)
@@ -585,6 +650,22 @@ class Coverage:
 
 
 # ── reading values ──
+
+
+def _consistent(world: World, facts: World) -> bool:
+    return not any((test, not holds) in world for test, holds in facts)
+
+
+def _allows(world: World, path: Condition) -> bool:
+    """Nothing in the world speaks against the path."""
+    for literal in path:
+        if isinstance(literal.test, Choice):
+            options = [(*under, *literals(one, literal.holds)) for under, one in alternatives(literal.test)]
+            if not any(_consistent(world, frozenset(part.key() for part in option)) for option in options):
+                return False
+        elif not _consistent(world, frozenset([literal.key()])):
+            return False
+    return True
 
 
 def _plain(value: Value | None) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cutile_lint.unit.machine.values import Choice, Items, Known, Term, Value
+from cutile_lint.unit.machine.values import Choice, Items, Known, Term, Value, alternatives
 
 _SAME_SHAPE = frozenset(
     [
@@ -32,8 +32,8 @@ Key = tuple
 def size(value: Value) -> Key:
     """The key of an integer that may be a tensor's size."""
     if isinstance(value, Choice):
-        keys = {size(inner) for _, inner in value.alternatives}
-        return keys.pop() if len(keys) == 1 else ("value", value.key())
+        options = [(frozenset(literal.key() for literal in path), size(inner)) for path, inner in alternatives(value)]
+        return options[0][1] if len({key for _, key in options}) == 1 else ("choice", tuple(options))
     if isinstance(value, Known):
         return ("known", value.value)
     if isinstance(value, Term):
@@ -84,7 +84,34 @@ def dimensions(tensor: Value) -> list[Key] | None:
         return _reshaped(tensor)
     if last in ("flatten", "ravel") and len(tensor.args) == 1:
         return [count(tensor.args[0])]
-    return None
+    return _rearranged(tensor, last)
+
+
+def _rearranged(tensor: Term, name: str) -> list[Key] | None:
+    """Sizes after ``transpose``, ``permute``, ``t``, ``unsqueeze``."""
+    if name not in ("transpose", "swapaxes", "swapdims", "permute", "t", "unsqueeze"):
+        return None
+    given = dimensions(tensor.args[0])
+    args = tensor.args[1:]
+    if len(args) == 1 and isinstance(args[0], Items):
+        args = tuple(args[0].items)
+    axes = [arg.value for arg in args if isinstance(arg, Known) and isinstance(arg.value, int)]
+    if given is None or len(axes) != len(args):
+        return None
+    if name == "t":
+        return given[::-1]
+    if name == "unsqueeze" and len(axes) == 1:
+        at = axes[0] if axes[0] >= 0 else axes[0] + len(given) + 1
+        return [*given[:at], ("known", 1), *given[at:]]
+    if any(not -len(given) <= axis < len(given) for axis in axes):
+        return None
+    if name == "permute":
+        return [given[axis] for axis in axes] if len(axes) == len(given) else None
+    if len(axes) != 2:
+        return None
+    given = list(given)
+    given[axes[0]], given[axes[1]] = given[axes[1]], given[axes[0]]
+    return given
 
 
 def _sizes(call: Term, start: int) -> Value | None:
