@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cutile_lint.frontends.reference import read_analysis
-from cutile_lint.frontends.reference.analysis import Analysis
 from cutile_lint.frontends.reference.configs import ReferenceConfig
+from cutile_lint.sources import Source
 from cutile_lint.unit.architecture import Arch
 from cutile_lint.unit.evidence_files import find_analysis, find_reference_ir, find_registrations
 from cutile_lint.unit.flags import agreement
@@ -23,6 +22,7 @@ from cutile_lint.unit.reference_variants import ReferenceValue, ReferenceVariant
 from cutile_lint.unit.target import target_arch
 
 if TYPE_CHECKING:
+    from cutile_lint.frontends.reference.analysis import Analysis
     from cutile_lint.unit.model import KernelUnit
     from cutile_lint.unit.tensors import Tensors
 
@@ -137,9 +137,7 @@ def find_reference(unit: KernelUnit) -> Reference | None:
     arch = target_arch(unit)
     path = find_analysis(workspace, wrapper, exporting, unit.name)
     source = workspace.source(path) if path is not None else None
-    analysis = read_analysis(source) if source is not None else None
-    if analysis is not None and analysis.faults:
-        analysis = None
+    analysis = _read(source) if source is not None else None
     python = _other_backend(unit) if wrapper is not None else None
     levels = [
         analysis_variants(unit, analysis, arch) if analysis is not None else [],
@@ -148,6 +146,13 @@ def find_reference(unit: KernelUnit) -> Reference | None:
     ]
     levels = [level for level in levels if level]
     return Reference(unit, levels, python, analysis) if levels else None
+
+
+def _read(source: Source) -> Analysis | None:
+    from cutile_lint.frontends.reference import read_analysis
+
+    analysis = read_analysis(source)
+    return analysis if not analysis.faults else None
 
 
 def _other_backend(unit: KernelUnit) -> ReferenceRun | None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.ir import IrEntry, parse_ir
 from cutile_lint.frontends.reference.analysis import Analysis, Variant
 from cutile_lint.frontends.reference.configs import COMPILE_OPTIONS, ReferenceConfig
 from cutile_lint.sources import Place, Source
@@ -17,6 +16,7 @@ from cutile_lint.unit.reference_run import KernelUse, ReferenceRun, TunedConfig,
 from cutile_lint.unit.reference_variants import ReferenceValue, ReferenceVariant
 
 if TYPE_CHECKING:
+    from cutile_lint.frontends.ir import IrEntry
     from cutile_lint.unit.model import KernelUnit
 
 
@@ -96,6 +96,10 @@ def dispatch_condition(unit: KernelUnit, text: str) -> Condition:
 
 
 def ir_variants(unit: KernelUnit, paths: dict[str, Path], arch: Arch | None) -> list[ReferenceVariant]:
+    if not paths:
+        return []
+    from cutile_lint.frontends.ir import parse_ir
+
     found = []
     for name, path in paths.items():
         source = unit.program.workspace.source(path)

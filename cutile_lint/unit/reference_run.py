@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -256,10 +256,14 @@ def _function_around(program: Program, place: Place | None) -> str:
 def function_around(program: Program, place: Place | None) -> syntax.Function | None:
     """The innermost named function that a place stands in."""
     module = program.module(place.source.path) if place is not None else None
+    if module is None or place is None:
+        return None
     best: syntax.Function | None = None
-    for function in module.functions() if module is not None and place is not None else ():
-        if function.name and function.span.covers(place.span) and (best is None or best.span.covers(function.span)):
-            best = function
+    nodes: Iterable[syntax.Node] = module.body
+    while (around := next((node for node in nodes if node.span.covers(place.span)), None)) is not None:
+        if isinstance(around, syntax.Function) and around.name:
+            best = around
+        nodes = list(around.children())
     return best
 
 
