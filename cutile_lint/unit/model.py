@@ -19,6 +19,9 @@ from cutile_lint.unit.program import Program
 from cutile_lint.unit.runs import EntryRun, ExportRun, Run, run_entry, run_export
 
 if TYPE_CHECKING:
+    from cutile_lint.unit.transpose_copies import TransposedCopy
+    from cutile_lint.unit.transpose_flags import IgnoredFlag
+    from cutile_lint.unit.transposes import TransposedTwice
     from cutile_lint.config.settings import Settings
     from cutile_lint.unit.boundary import Boundary
     from cutile_lint.unit.evidence import Reference
@@ -160,6 +163,29 @@ class KernelUnit:
     def read_tensors(self, launch: Launch) -> list[Value] | None:
         """The tensors that a launch reads; None when that is not known."""
         return self.effects.tensors(launch, self.effects.read_slots(launch))
+
+    # ── transposes ──
+
+    @cached_property
+    def transposed_twice(self) -> list[TransposedTwice]:
+        """Tensors whose axes two layers exchange on one launch."""
+        from cutile_lint.unit.transposes import transposed_twice
+
+        return list(transposed_twice(self.boundary, self.entry_run, self.program))
+
+    @cached_property
+    def transposed_copies(self) -> list[TransposedCopy]:
+        """Tensors that the wrapper transposes and copies on their way to a launch."""
+        from cutile_lint.unit.transpose_copies import transposed_copies
+
+        return list(transposed_copies(self))
+
+    @cached_property
+    def ignored_transposes(self) -> list[IgnoredFlag]:
+        """Transpose flags that the op or a variant of its export takes and does nothing with."""
+        from cutile_lint.unit.transpose_flags import ignored_flags
+
+        return list(ignored_flags(self))
 
     # ── the reference ──
 

@@ -1,0 +1,269 @@
+"""Conditions across the boundary: truth under assumptions, implication, and values of one layer put in for symbols of another.
+
+An **atom** is a test that nothing more is known about (``transpose_b``, ``variant == 2``). Questions are answered by trying all
+assignments of the few atoms that the conditions in question are made of; with too many of them the answer is "not known".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Term, Value
+
+#: More atoms than this are not tried (2**n assignments).
+MAX_ATOMS = 9
+#: Names of flags that say "this operand is transposed".
+FLAG = re.compile(r"(?i)^(?:is_|do_|needs_)?(?:trans|transpose|transposed)(?:_?[a-z0-9]{1,8})?$|^[a-z0-9]{1,8}_(?:trans|transpose|transposed)$")
+
+Assignment = dict[object, bool]
+
+
+def bare(value: Value) -> Value:
+    """The value without ``int(…)`` and ``bool(…)`` around it."""
+    while isinstance(value, Term) and value.op == "call" and value.name in ("int", "bool") and len(value.args) == 1 and not value.keywords:
+        value = value.args[0]
+    return value
+
+
+def _boolean(value: Value) -> bool:
+    """The value is 0/1 or True/False: it went through ``int``/``bool``, is a test, or has the name of a flag."""
+    inner = bare(value)
+    if isinstance(inner, Term):
+        if inner.op in ("not", "and", "or", "compare"):
+            return True
+        return inner is not value or (inner.op in ("input", "generic") and bool(FLAG.match(inner.name)))
+    return False
+
+
+# ── truth under an assignment ──────────────────────────────────────────────
+
+
+def truth_under(value: Value, given: Assignment) -> bool | None:
+    """Truth of a value when the atoms in ``given`` are as they say; None: not known."""
+    value = bare(value)
+    if isinstance(value, Known):
+        return bool(value.value)
+    if isinstance(value, Choice):
+        return _over(value, given, lambda one: truth_under(one, given))
+    if not isinstance(value, Term):
+        return None
+    if value.op == "not":
+        inner = truth_under(value.base, given)
+        return None if inner is None else not inner
+    if value.op in ("and", "or"):
+        decisive = value.op == "or"
+        parts = [truth_under(arg, given) for arg in value.args]
+        return decisive if decisive in parts else None if None in parts else not decisive
+    if value.op == "compare" and len(value.args) == 2:
+        if value.name in ("==", "is"):
+            return _equal(value.args[0], value.args[1], given)
+        if value.name in ("!=", "is not"):
+            equal = _equal(value.args[0], value.args[1], given)
+            return None if equal is None else not equal
+        if value.name == ">" and isinstance(value.args[1], Known) and value.args[1].value == 0:
+            return _positive(value.args[0], value, given)
+    return given.get(value.key())
+
+
+def _positive(subject: Value, test: Term, given: Assignment) -> bool | None:
+    subject = bare(subject)
+    if isinstance(subject, Known):
+        return isinstance(subject.value, (int, float)) and subject.value > 0
+    if isinstance(subject, Choice):
+        return _over(subject, given, lambda one: _positive(one, test, given))
+    return truth_under(subject, given) if _boolean(test.args[0]) else given.get(test.key())
+
+
+def _over(choice: Choice, given: Assignment, question) -> bool | None:
+    """The common answer of the alternatives that the assignment leaves."""
+    answers: set[bool | None] = set()
+    for path, one in choice.alternatives:
+        outcomes = [holds_under(literal, given) for literal in path]
+        if False in outcomes:
+            continue
+        answer = question(one)
+        if None not in outcomes:
+            return answer
+        answers.add(answer)
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _equal(left: Value, right: Value, given: Assignment) -> bool | None:
+    if isinstance(bare(left), Known) and not isinstance(bare(right), Known):
+        left, right = right, left
+    first, second = bare(left), bare(right)
+    if isinstance(first, Known) and isinstance(second, Known):
+        return first.value == second.value
+    if isinstance(first, Choice):
+        return _over(first, given, lambda one: _equal(one, right, given))
+    if isinstance(second, Choice):
+        return _over(second, given, lambda one: _equal(left, one, given))
+    if isinstance(second, Known):
+        if second.value in (0, False) and second.value is not None:
+            inner = truth_under(first, given)
+            return None if inner is None else not inner
+        if second.value in (1, True) and _boolean(left):
+            return truth_under(first, given)
+        return given.get(_equality(first, second))
+    if first.key() == second.key():
+        return True
+    return given.get(Term("compare", "==", (first, second)).key())
+
+
+def _equality(subject: Value, constant: Known) -> object:
+    return ("equal", subject.key(), constant.key())
+
+
+def holds_under(literal: Literal, given: Assignment) -> bool | None:
+    outcome = truth_under(literal.test, given)
+    return None if outcome is None else outcome is literal.holds
+
+
+# ── the atoms of a condition ───────────────────────────────────────────────
+
+
+def atoms(value: Value, found: dict[object, None], depth: int = 0) -> None:
+    """Collect the keys of the atoms that decide a test."""
+    value = bare(value)
+    if isinstance(value, Known) or depth > 12:
+        return
+    if isinstance(value, Choice):
+        for path, one in value.alternatives:
+            for literal in path:
+                atoms(literal.test, found, depth + 1)
+            atoms(one, found, depth + 1)
+    elif isinstance(value, Term):
+        if value.op in ("not", "and", "or"):
+            for arg in value.args:
+                atoms(arg, found, depth + 1)
+        elif value.op == "compare" and value.name in ("==", "is", "!=", "is not") and len(value.args) == 2:
+            _equality_atoms(value.args[0], value.args[1], found, depth + 1)
+        elif value.op == "compare" and value.name == ">" and isinstance(bare(value.args[0]), Choice):
+            atoms(value.args[0], found, depth + 1)
+        elif value.op == "compare" and value.name == ">" and _boolean(value.args[0]):
+            atoms(value.args[0], found, depth + 1)
+        else:
+            found.setdefault(value.key())
+
+
+def _equality_atoms(left: Value, right: Value, found: dict[object, None], depth: int) -> None:
+    if isinstance(bare(left), Known):
+        left, right = right, left
+    first, second = bare(left), bare(right)
+    if isinstance(first, Choice):
+        for path, one in first.alternatives:
+            for literal in path:
+                atoms(literal.test, found, depth)
+            _equality_atoms(one, right, found, depth)
+    elif isinstance(second, Choice):
+        _equality_atoms(second, left, found, depth)
+    elif isinstance(second, Known):
+        if isinstance(first, Known):
+            return
+        if second.value in (0, 1) and (second.value == 0 or _boolean(left)):
+            atoms(first, found, depth)
+        else:
+            found.setdefault(_equality(first, second))
+    elif first.key() != second.key():
+        found.setdefault(Term("compare", "==", (first, second)).key())
+
+
+def _coherent(given: Assignment) -> bool:
+    """No subject equals two constants, or a constant other than 0 while it is false."""
+    chosen: dict[object, object] = {}
+    for key, holds in given.items():
+        if holds and isinstance(key, tuple) and key[0] == "equal":
+            if chosen.setdefault(key[1], key[2]) != key[2] or given.get(key[1]) is False:
+                return False
+    return True
+
+
+# ── questions ──────────────────────────────────────────────────────────────
+
+
+def assignments(focus: Condition, background: Condition = ()) -> Iterator[Assignment] | None:
+    """Assignments of the atoms of ``focus`` that ``background`` does not exclude; None when there are too many atoms."""
+    found: dict[object, None] = {}
+    for literal in focus:
+        atoms(literal.test, found)
+    if len(found) > MAX_ATOMS:
+        return None
+    return _tried(list(found), background)
+
+
+def _tried(keys: list[object], background: Condition) -> Iterator[Assignment]:
+    for values in product((False, True), repeat=len(keys)):
+        given = dict(zip(keys, values, strict=True))
+        if _coherent(given) and all(holds_under(literal, given) is not False for literal in background):
+            yield given
+
+
+def all_hold(path: Condition, given: Assignment) -> bool | None:
+    outcomes = [holds_under(literal, given) for literal in path]
+    return False if False in outcomes else None if None in outcomes else True
+
+
+def possible(path: Condition, background: Condition = ()) -> bool | None:
+    """Some execution makes all of ``path`` true and none of ``background`` false."""
+    tried = assignments(path, background)
+    if tried is None:
+        return None
+    outcomes = {all_hold(path, given) for given in tried}
+    return True if True in outcomes else None if None in outcomes else False
+
+
+def together(first: Condition, second: Condition, background: Condition = ()) -> bool | None:
+    """Whether two conditions come together: both can hold, and one of them never holds without the other.
+
+    False: they exclude each other, or they are independent. None: not known.
+    """
+    tried = assignments(first + second, background)
+    if tried is None:
+        return None
+    both = first_alone = second_alone = False
+    for given in tried:
+        one, other = all_hold(first, given), all_hold(second, given)
+        if one is None or other is None:
+            return None
+        both = both or (one and other)
+        first_alone = first_alone or (one and not other)
+        second_alone = second_alone or (other and not one)
+    return both and not (first_alone and second_alone)
+
+
+# ── one layer's values for another's symbols ───────────────────────────────
+
+
+def substitute(value: Value, symbols: Mapping[object, Value]) -> Value:
+    """The value with the terms whose keys are in ``symbols`` replaced (conditions of choices included)."""
+    memo: dict[int, Value] = {}
+
+    def visit(one: Value) -> Value:
+        if id(one) not in memo:
+            memo[id(one)] = replace(one)
+        return memo[id(one)]
+
+    def replace(one: Value) -> Value:
+        if isinstance(one, Term):
+            if (found := symbols.get(one.key())) is not None:
+                return found
+            args = tuple(visit(arg) for arg in one.args)
+            if all(new is old for new, old in zip(args, one.args, strict=True)):
+                return one
+            return Term(one.op, one.name, args, one.keywords, one.serial, one.place, one.trail)
+        if isinstance(one, Choice):
+            kept = [(tuple(Literal(visit(lit.test), lit.holds, lit.origin) for lit in path), visit(inner)) for path, inner in one.alternatives]
+            return Choice(kept, one.place)
+        if isinstance(one, Items) and any(visit(item) is not item for item in one.items):
+            copy = Items(one.kind, [visit(item) for item in one.items], one.place, one.conditions, one.born)
+            copy.open = one.open
+            return copy
+        return one
+
+    return visit(value)
+
+
+def substituted(path: Condition, symbols: Mapping[object, Value]) -> Condition:
+    return tuple(Literal(substitute(literal.test, symbols), literal.holds, literal.origin) for literal in path)
