@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cutile_lint.unit.evidence import Reference
     from cutile_lint.unit.options import OptionArgument
     from cutile_lint.unit.effects import BufferUse, Effects
+    from cutile_lint.unit.region import TimedWork
     from cutile_lint.unit.machine.values import Value
 
 
@@ -186,6 +187,15 @@ class KernelUnit:
         from cutile_lint.unit.transpose_flags import ignored_flags
 
         return list(ignored_flags(self))
+
+    # ── the timed region ──
+
+    @cached_property
+    def timed_work(self) -> list[TimedWork]:
+        """PyTorch's device work that the tuner measures, place by place."""
+        from cutile_lint.unit.region import timed_work
+
+        return timed_work(self)
 
     # ── the reference ──
 

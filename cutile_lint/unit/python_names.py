@@ -1,0 +1,97 @@
+"""Where names are bound and mentioned in a piece of Python, without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cutile_lint.frontends import syntax
+
+
+def bindings(root: syntax.Module | syntax.Function, name: str) -> list[syntax.Node]:
+    """The nodes that give ``name`` a value anywhere below ``root``, nested functions included, in source order."""
+    return sorted((node for node, bound in _bound(root) if bound == name), key=lambda node: node.span.start)
+
+
+def own_bindings(function: syntax.Function) -> list[tuple[syntax.Node, str]]:
+    """(node, name) for each binding in the function's own scope: parameters, and what its body binds outside of inner functions."""
+    inner = [other for other in function.walk() if isinstance(other, syntax.Function) and other is not function]
+    found = []
+    for node, name in _bound(function):
+        owner = min((other for other in inner if other.span.covers(node.span)), key=_size, default=None)
+        if owner is None or (isinstance(node, syntax.FunctionDef) and node.function is owner):
+            found.append((node, name))
+    return found
+
+
+def mentions(root: syntax.Module | syntax.Function, name: str) -> int:
+    """How often ``name`` is read below ``root``: as a name, or as an attribute."""
+    targets = {id(part) for node in root.walk() if isinstance(node, syntax.Assign) and not node.op for part in _names(node.targets)}
+    count = 0
+    for node in root.walk():
+        if isinstance(node, syntax.Name) and node.id == name and id(node) not in targets:
+            count += 1
+        elif isinstance(node, syntax.Attr) and node.name == name:
+            count += 1
+    return count
+
+
+def occurs(root: syntax.Module | syntax.Function, name: str, outside: syntax.Function | None = None) -> bool:
+    """``name`` stands below ``root`` as a name, parameter, import or ``global``; not counting what is below ``outside``."""
+    for node in root.walk():
+        if outside is not None and outside.span.covers(node.span):
+            continue
+        if isinstance(node, syntax.Name) and node.id == name:
+            return True
+        if isinstance(node, syntax.Scope) and name in node.names:
+            return True
+    return any(bound == name and not (outside is not None and outside.span.covers(node.span)) for node, bound in _bound(root))
+
+
+def _size(function: syntax.Function) -> int:
+    return function.span.end - function.span.start
+
+
+def _bound(root: syntax.Module | syntax.Function) -> Iterator[tuple[syntax.Node, str]]:
+    for node in root.walk():
+        if isinstance(node, syntax.Function):
+            for param in node.params:
+                yield param, param.name
+        elif isinstance(node, syntax.FunctionDef):
+            yield node, node.function.name
+        elif isinstance(node, syntax.ClassDef):
+            yield node, node.name
+        elif isinstance(node, syntax.Assign):
+            for part in _names(node.targets):
+                yield node, part.id
+        elif isinstance(node, syntax.For):
+            for part in _names([node.target]):
+                yield node, part.id
+        elif isinstance(node, syntax.Clause):
+            for part in _names([node.target]):
+                yield node, part.id
+        elif isinstance(node, syntax.Walrus):
+            for part in _names([node.target]):
+                yield node, part.id
+        elif isinstance(node, syntax.Delete):
+            for part in _names(list(node.targets)):
+                yield node, part.id
+        elif isinstance(node, syntax.WithItem) and node.target is not None:
+            for part in _names([node.target]):
+                yield node, part.id
+        elif isinstance(node, syntax.Handler) and node.name:
+            yield node, node.name
+        elif isinstance(node, syntax.Pattern) and node.kind in ("capture", "rest") and node.name:
+            yield node, node.name
+        elif isinstance(node, syntax.ImportName):
+            yield node, node.alias
+
+
+def _names(targets: list[syntax.Expr]) -> Iterator[syntax.Name]:
+    """The plain names in assignment targets (not those of ``a.b`` and ``a[i]``)."""
+    for target in targets:
+        if isinstance(target, syntax.Name):
+            yield target
+        elif isinstance(target, syntax.Sequence):
+            yield from _names(target.items)
+        elif isinstance(target, syntax.Unary):
+            yield from _names([target.operand])

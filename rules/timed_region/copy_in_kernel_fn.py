@@ -1,0 +1,25 @@
+"""CTL102: a tensor is copied in every trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cutile_lint.findings import Finding
+from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.hoist import drop_call, hoist, is_contiguous, protects
+
+
+def check(unit: KernelUnit) -> Iterator[Finding]:
+    for found in unit.timed_work:
+        if found.kind != "copy" or protects(unit, found):
+            continue
+        what = "is called on a contiguous tensor" if is_contiguous(found) else "copies a tensor"
+        yield Finding(
+            found.place,
+            f"{found.told} {what} inside {found.where}",
+            help="prepare the tensor once, before `autotune_launch`, or let the kernel read it as it is",
+            related=found.related(unit),
+            fix=drop_call(unit, found) or hoist(unit, found),
+            statement=found.statement,
+            symbol=found.symbol,
+        )

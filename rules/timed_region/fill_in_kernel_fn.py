@@ -1,0 +1,25 @@
+"""CTL101: a fill kernel runs in every trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cutile_lint.findings import Finding
+from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.hoist import hoist
+from cutile_lint.unit.uninitialised import fill_is_needed, leave_uninitialised
+
+
+def check(unit: KernelUnit) -> Iterator[Finding]:
+    for found in unit.timed_work:
+        if found.kind != "fill" or fill_is_needed(unit, found):
+            continue
+        yield Finding(
+            found.place,
+            f"{found.told} runs a fill kernel inside {found.where}",
+            help="allocate with `torch.empty` where the kernel stores the whole buffer; fill what it only reads once, before `autotune_launch`",
+            related=found.related(unit),
+            fix=leave_uninitialised(unit, found) or hoist(unit, found),
+            statement=found.statement,
+            symbol=found.symbol,
+        )
