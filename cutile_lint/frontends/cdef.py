@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from cutile_lint.sources import Place, Source, Span
 
 _STDINT = [f"{sign}int{size}_t" for sign in ("", "u") for size in (8, 16, 32, 64)]
-_NAMED = frozenset([*_STDINT, "size_t", "ssize_t", "intptr_t", "uintptr_t", "ptrdiff_t", "wchar_t", "bool", "_Bool", "TensorDesc"])
+_NAMED = frozenset(
+    [*_STDINT, "size_t", "ssize_t", "intptr_t", "uintptr_t", "ptrdiff_t", "wchar_t", "bool", "_Bool", "TensorDesc"]
+)
 _WORDS = frozenset(["void", "char", "short", "int", "long", "float", "double", "signed", "unsigned"])
 _QUALIFIERS = frozenset(["const", "volatile", "restrict", "__restrict", "__restrict__", "extern"])
 
@@ -25,7 +27,10 @@ _MAX_TEXT = 200_000
 
 @dataclass(frozen=True, slots=True)
 class CParam:
-    """One parameter: ``type`` is normalised (``const TensorDesc *``, ``int32_t``); ``span`` covers the declaration, ``name_span`` its name."""
+    """One parameter: ``type`` is normalised (``const TensorDesc *``, ``int32_t``).
+
+    ``span`` covers the declaration (as far as it is known), ``name_span`` the name.
+    """
 
     name: str
     type: str
@@ -93,7 +98,9 @@ def _plain(text: str) -> list[CFunction] | None:
         params = _params(match["params"], match.start("params"))
         if returns is None or params is None:
             return None
-        found.append(CFunction(match["name"], returns, params, Span(match.start("returns"), match.end()), Span(*match.span("name"))))
+        found.append(
+            CFunction(match["name"], returns, params, Span(match.start("returns"), match.end()), Span(*match.span("name")))
+        )
         position = match.end()
     return found
 
@@ -126,7 +133,7 @@ def _type(text: str) -> str | None:
             return None
     const = "const" in names
     base = [word for word in names if word not in _QUALIFIERS]
-    if not base or not (base == [base[0]] and base[0] in _NAMED or all(word in _WORDS for word in base)):
+    if not base or not ((base == [base[0]] and base[0] in _NAMED) or all(word in _WORDS for word in base)):
         return None
     return " ".join([*(["const"] if const and stars else []), *base, *(["*"] if stars else [])]) + "*" * max(len(stars) - 1, 0)
 

@@ -196,7 +196,8 @@ def _distinct(options: Iterable[AppliedOption]) -> list[AppliedOption]:
 def _reads_descriptor(value: Value, param: str) -> bool:
     """The value is a tensor made from the descriptor (its pointer goes in), not just a number read from it."""
     return any(
-        isinstance(part, Term) and part.op == "attr" and part.name == "ptr" and param in inputs_in(part.base) for part in subterms(value)
+        isinstance(part, Term) and part.op == "attr" and part.name == "ptr" and param in inputs_in(part.base)
+        for part in subterms(value)
     )
 
 

@@ -90,8 +90,10 @@ def with_input(name: str, number: int) -> Folder:
 
 
 def sentinel_reaches(event: Event, name: str) -> int | None:
-    """A value ``<= 0`` of the parameter ``name`` with which the setter is called and gets no positive number; None when none does,
-    or when a condition of the way cannot be decided."""
+    """A value ``<= 0`` of the parameter ``name`` with which the setter is called and gets no positive number.
+
+    None when there is none, and when a condition of the way cannot be decided.
+    """
     assert event.arguments is not None
     value = event.arguments.positional[0]
     for number in SENTINELS:

@@ -14,7 +14,10 @@ from cutile_lint.unit.option_names import option_named
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Config:
-    """One config with the condition under which it is in the list. ``kind``: "attributes" (``cfg.X``), "keys" (``cfg["X"]``), "places"."""
+    """One config with the condition under which it is in the list.
+
+    ``kind``: "attributes" (``cfg.X``), "keys" (``cfg["X"]``) or "places" (``cfg[0]``).
+    """
 
     fields: Mapping[str, Value]
     path: Condition

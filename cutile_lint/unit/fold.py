@@ -31,8 +31,8 @@ _OPERATORS: dict[str, Callable] = {
     "in": lambda left, right: left in right, "not in": lambda left, right: left not in right,
 }  # fmt: skip
 _FUNCTIONS: dict[str, Callable] = {
-    "int": int, "bool": bool, "float": float, "max": max, "min": min, "abs": abs, "round": round, "operator.index": operator.index,
-    "math.ceil": math.ceil, "math.floor": math.floor, "len": len,
+    "int": int, "bool": bool, "float": float, "max": max, "min": min, "abs": abs, "round": round,
+    "operator.index": operator.index, "math.ceil": math.ceil, "math.floor": math.floor, "len": len,
 }  # fmt: skip
 
 Outcome = tuple[Condition, object]

@@ -141,6 +141,12 @@ class KernelLaunch:
         term = self.chain.get("compile_options")
         return term.args[1] if term is not None and len(term.args) > 1 else None
 
+    @property
+    def options_place(self) -> Place | None:
+        """The chain up to and with ``.compile_options(…)``."""
+        term = self.chain.get("compile_options")
+        return term.place if term is not None else None
+
 
 def kernel_launches_in(trace: Trace, crate: Crate) -> list[KernelLaunch]:
     """The kernel launches of a run of an export, in order."""

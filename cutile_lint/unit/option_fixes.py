@@ -134,7 +134,9 @@ def _is_visible(module: syntax.Module, name: str) -> bool:
                 return True
         elif isinstance(statement, syntax.Import) and any(one.alias == head for one in statement.names):
             return True
-        elif isinstance(statement, syntax.Assign) and any(isinstance(one, syntax.Name) and one.id == head for one in statement.targets):
+        elif isinstance(statement, syntax.Assign) and any(
+            isinstance(one, syntax.Name) and one.id == head for one in statement.targets
+        ):
             return True
     return False
 
@@ -159,7 +161,10 @@ def exchange(program: Program, first: Place, second: Place, message: str) -> Fix
 
 
 def leave_or_forward(argument: OptionArgument) -> Fix | None:
-    """Instead of a value that is no option: the config's own value where configs have one, else the sentinel. Unsafe: the intent is not known."""
+    """Instead of a value that is no option: the config's own value where configs have one, else the sentinel.
+
+    Unsafe: what was meant is not known.
+    """
     module = argument.program.module(argument.place.source.path)
     node = node_at(argument.program, argument.place)
     if module is None or not isinstance(node, syntax.Expr):
@@ -184,7 +189,14 @@ def _sentinel(module: syntax.Module) -> str:
     for statement in module.body:
         if isinstance(statement, syntax.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], syntax.Name):
             value = statement.value
-            negative = isinstance(value, syntax.Unary) and value.op == "-" and isinstance(value.operand, syntax.Const) and value.operand.value == 1
-            if (negative or (isinstance(value, syntax.Const) and value.value == -1)) and "AUTO" in statement.targets[0].id.upper():
+            negative = (
+                isinstance(value, syntax.Unary)
+                and value.op == "-"
+                and isinstance(value.operand, syntax.Const)
+                and value.operand.value == 1
+            )
+            if (negative or (isinstance(value, syntax.Const) and value.value == -1)) and "AUTO" in statement.targets[
+                0
+            ].id.upper():
                 return statement.targets[0].id
     return "-1"

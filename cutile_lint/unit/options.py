@@ -11,12 +11,12 @@ from cutile_lint.findings import Related
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary import Boundary, Slot
-from cutile_lint.unit.compile_options import applied_options, inputs_in, is_options
+from cutile_lint.unit.compile_options import applied_options, inputs_in, is_options, sentinel_reaches, setter_events
 from cutile_lint.unit.configs import Config, configs_of, fields_read
 from cutile_lint.unit.fold import UNKNOWN, Folder
 from cutile_lint.unit.launches import KernelLaunch, Launch
 from cutile_lint.unit.machine.paths import contradictory
-from cutile_lint.unit.machine.trace import Tuning
+from cutile_lint.unit.machine.trace import Event, Tuning
 from cutile_lint.unit.machine.values import Condition, Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.option_names import CLUSTER, OCCUPANCY, option_named
 from cutile_lint.unit.origins import Origin, origins
@@ -299,6 +299,38 @@ def has_options(boundary: Boundary) -> bool:
     return taken or built
 
 
+def unattached_launches(unit: KernelUnit) -> Iterator[tuple[Boundary, KernelLaunch]]:
+    """Launches without ``.compile_options(…)`` in exports that take or build options."""
+    for boundary in unit.boundary:
+        if not boundary.run.trace.gaps and has_options(boundary):
+            yield from ((boundary, launch) for launch in boundary.kernel_launches if "compile_options" not in launch.chain)
+
+
+@dataclass(slots=True, eq=False)
+class UnguardedSetter:
+    """A setter that a value ``<= 0`` of the slot reaches."""
+
+    event: Event
+    slot: Slot
+    sentinel: int
+    symbol: str
+
+
+def unguarded_setters(unit: KernelUnit) -> Iterator[UnguardedSetter]:
+    """Setters called with a caller's value on a way without a test that it is positive; each place once."""
+    seen: set[Place] = set()
+    for boundary in unit.boundary:
+        for event in setter_events(boundary.run.trace):
+            if event.place in seen or event.arguments is None:
+                continue
+            for name in sorted(inputs_in(event.arguments.positional[0])):
+                slot, sentinel = boundary.slot_named(name), sentinel_reaches(event, name)
+                if slot is not None and sentinel is not None:
+                    seen.add(event.place)
+                    yield UnguardedSetter(event, slot, sentinel, event.stop.frame.name)
+                    break
+
+
 # ── showing a flow ─────────────────────────────────────────────────────────
 
 
@@ -320,8 +352,8 @@ def rust_way(boundary: Boundary, slot: Slot, *, parameter: bool = True) -> list[
         for applied in applied_options(launch.options):
             if slot.name in inputs_in(applied.value) and applied.place is not None:
                 for hop in applied.value.hops():
-                    if hop.kind == "passed" and hop.name:
-                        setters.setdefault(hop.place, f"handed on as `{hop.name}`")
+                    if hop.kind == "passed" and hop.name and hop.place != slot.place:
+                        setters.setdefault(hop.place, f"handed on as `{hop.name.lstrip('$')}`")
                 setters.setdefault(applied.place, f"applied by the setter `{applied.name}`")
     return found + [Related(place, text) for place, text in setters.items()]
 
@@ -334,4 +366,3 @@ def config_places(lost: LostOption) -> list[Related]:
         if place is not None and place not in seen:
             seen[place] = Related(place, f"a config sets `{value.field}` to {value.expected}")
     return list(seen.values())[:2]
-

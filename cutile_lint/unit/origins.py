@@ -49,7 +49,11 @@ def origins(event: Event, argument: Place, program: Program) -> list[Origin]:
 def node_at(program: Program, place: Place, kind: type[syntax.Node] = syntax.Expr) -> syntax.Node | None:
     """The outermost node of a kind that has exactly the span of a place."""
     module = program.module(place.source.path)
-    return next((node for node in module.walk() if isinstance(node, kind) and node.span == place.span), None) if module is not None else None
+    return (
+        next((node for node in module.walk() if isinstance(node, kind) and node.span == place.span), None)
+        if module is not None
+        else None
+    )
 
 
 class _Tracer:
@@ -103,7 +107,12 @@ class _Tracer:
         if text == "getattr" and len(node.args) >= 2 and isinstance(node.args[1].value, syntax.Const):
             yield self.leaf("field", node, level, calls, argument, str(node.args[1].value.value))
             return
-        if isinstance(node.func, syntax.Attr) and node.func.name == "get" and node.args and isinstance(node.args[0].value, syntax.Const):
+        if (
+            isinstance(node.func, syntax.Attr)
+            and node.func.name == "get"
+            and node.args
+            and isinstance(node.args[0].value, syntax.Const)
+        ):
             yield self.leaf("field", node, level, calls, argument, str(node.args[0].value.value))
             return
         if not node.args:
@@ -139,7 +148,12 @@ class _Tracer:
         yield level
         for other in range(level - 1, -1, -1):
             outer = self.stack[other].frame.function
-            if outer is not None and inner is not None and self.stack[other].source is self.stack[level].source and outer.span.covers(inner.span):
+            if (
+                outer is not None
+                and inner is not None
+                and self.stack[other].source is self.stack[level].source
+                and outer.span.covers(inner.span)
+            ):
                 yield other
 
     def _param(
@@ -212,7 +226,9 @@ def _assigned(function: syntax.Function, name: str) -> Iterator[syntax.Expr | No
                 yield from _targets(target, node.value, name)
         elif isinstance(node, syntax.Walrus) and node.target.id == name:
             yield node.value
-        elif isinstance(node, syntax.For) and any(isinstance(part, syntax.Name) and part.id == name for part in node.target.walk()):
+        elif isinstance(node, syntax.For) and any(
+            isinstance(part, syntax.Name) and part.id == name for part in node.target.walk()
+        ):
             yield None
         stack.extend(reversed(list(node.children())))
 
@@ -221,7 +237,11 @@ def _targets(target: syntax.Expr, value: syntax.Expr | None, name: str) -> Itera
     if isinstance(target, syntax.Name) and target.id == name:
         yield value
     elif isinstance(target, syntax.Sequence):
-        values = value.items if isinstance(value, syntax.Sequence) and len(value.items) == len(target.items) else [None] * len(target.items)
+        values = (
+            value.items
+            if isinstance(value, syntax.Sequence) and len(value.items) == len(target.items)
+            else [None] * len(target.items)
+        )
         for part, one in zip(target.items, values, strict=True):
             yield from _targets(part, one, name)
 

@@ -64,7 +64,11 @@ def swaps(unit: KernelUnit) -> Iterator[Swap]:
 def _partner(unit: KernelUnit, argument: OptionArgument) -> OptionArgument | None:
     """The other exchanged slot of the same launch."""
     return next(
-        (other for other in unit.option_arguments if other.launch is argument.launch and other.slot is not argument.slot and is_swapped(other)),
+        (
+            other
+            for other in unit.option_arguments
+            if other.launch is argument.launch and other.slot is not argument.slot and is_swapped(other)
+        ),
         None,
     )
 
@@ -129,10 +133,16 @@ def _in_export(boundary: Boundary) -> Iterator[Swap]:
     place, receiver, slot = first
     others = [point for point in points.values() if point is not first]
     related = [(other, f"`{one.name}` is passed here") for other, _, one in others]
-    related += [(one.place, one.message) for one in rust_way(boundary, slot) if one.place not in (place, *(other for other, _, _ in others))]
+    related += [
+        (one.place, one.message)
+        for one in rust_way(boundary, slot)
+        if one.place not in (place, *(other for other, _, _ in others))
+    ]
     wanted = others[0][2].name if others else receiver
     fix = _exchanged(place, others[0][0], slot.name, wanted) if others else None
-    yield Swap(place, slot.name, wanted, receiver, _other(option_named(slot.name)), related, fix, None, boundary.export.function.name)
+    yield Swap(
+        place, slot.name, wanted, receiver, _other(option_named(slot.name)), related, fix, None, boundary.export.function.name
+    )
 
 
 def _other(option: str | None) -> str:
