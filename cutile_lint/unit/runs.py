@@ -39,11 +39,12 @@ class Run:
 
     @property
     def function(self) -> syntax.Function:
-        return self.closure.function
+        """The op's own function: the one with its signature, below decorators of the project."""
+        return (self.closure.wraps or self.closure).function
 
     @property
     def source(self) -> Source:
-        return self.closure.scope.source
+        return (self.closure.wraps or self.closure).scope.source
 
     @property
     def tunings(self) -> list[Tuning]:

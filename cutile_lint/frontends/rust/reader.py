@@ -31,10 +31,6 @@ EXTRAS = COMMENTS | {"attribute_item", "inner_attribute_item"}
 METAVARIABLE = re.compile(rb"\$\w+")
 
 
-_new_span = object.__new__
-_set_start = vars(Span)["start"].__set__
-_set_end = vars(Span)["end"].__set__
-
 
 class TooDeep(Exception):
     """The file nests deeper than the frontend reads."""
@@ -77,10 +73,7 @@ class Reader:
         self.repetitions = repetitions
 
     def span(self, node: Node) -> Span:
-        made = _new_span(Span)  # one per node: the frozen class's own constructor costs three times as much
-        _set_start(made, node.start_byte + self.shift)
-        _set_end(made, node.end_byte + self.shift)
-        return made
+        return Span(node.start_byte + self.shift, node.end_byte + self.shift)
 
     def span_between(self, first: Node, last: Node) -> Span:
         return Span(first.start_byte + self.shift, last.end_byte + self.shift)
@@ -89,11 +82,8 @@ class Reader:
         """A path as a name, on one line."""
         start = node.start_byte + self.shift
         end = node.end_byte + self.shift
-        made = _new_span(Span)
-        _set_start(made, start)
-        _set_end(made, end)
         text = self._slice(start, end)
-        return syntax.Name(made, " ".join(text.split()) if "\n" in text or "\r" in text else text)
+        return syntax.Name(Span(start, end), " ".join(text.split()) if "\n" in text or "\r" in text else text)
 
     def text(self, node: Node | None) -> str:
         """The file's text of a node ("" for none); a mended metavariable gives the metavariable."""

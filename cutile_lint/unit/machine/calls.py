@@ -12,12 +12,12 @@ from cutile_lint.unit.machine.values import (
     Choice,
     Class,
     Closure,
+    Condition,
     Entries,
     Hop,
     Items,
     Known,
     Partial,
-    Condition,
     Record,
     Term,
     Value,
@@ -46,8 +46,10 @@ class Calls(State):
         for node in reversed(function.decorators):
             decorator = self.resolve(self.evaluate(node))  # type: ignore[attr-defined]
             if isinstance(decorator, (Closure, Partial)) and not self.dialect.is_identity_decorator(decorator):
-                arguments = Arguments([value], {}, [self.place(node)])
-                value = self.call(decorator, arguments, node)
+                inner = value
+                value = self.call(decorator, Arguments([inner], {}, [self.place(node)]), node)
+                if isinstance(value, Closure) and isinstance(inner, Closure) and value is not inner:
+                    value.wraps = inner.wraps or inner
             elif isinstance(value, Closure):
                 value.tags.append(decorator)
         return value
@@ -76,7 +78,9 @@ class Calls(State):
                 [(path, lambda inner=inner: self._method_call(inner, func, node)) for path, inner in alternatives(base)]  # type: ignore[misc]
             )
             return self.choice(results, self.place(node)) if results else Known(None)
-        if isinstance(base, (Term, Items, Entries, Known, Choice)) and not (isinstance(base, Term) and base.op in ("external", "config")):
+        if isinstance(base, (Term, Items, Entries, Known, Choice)) and not (
+            isinstance(base, Term) and base.op in ("external", "config")
+        ):
             arguments = self.arguments(node)
             if not self.alive:
                 return Known(None)
@@ -238,8 +242,9 @@ class Calls(State):
     def run_root(self, closure: Closure, inputs: dict[str, Value] | None = None) -> None:
         """Run a callable with a symbol for each parameter; the trace has what it did."""
         arguments = Arguments()
-        for param in closure.function.params:
-            place = Place(closure.scope.source, param.span)
+        signature = closure.wraps or closure
+        for param in signature.function.params:
+            place = Place(signature.scope.source, param.span)
             given = (inputs or {}).get(param.name)
             if param.kind in ("*", "**"):
                 arguments.exact = False

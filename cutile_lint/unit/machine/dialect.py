@@ -78,6 +78,10 @@ class Dialect:
         """A name's value as an expression sees it."""
         return value
 
+    def is_object(self, value: Value) -> bool:
+        """The value is certainly not None."""
+        return False
+
     def metavariable_target(self, machine: Machine, name: str) -> tuple[Scope | None, str]:
         """The caller's scope and name that binding a macro's ``$name`` means."""
         return None, name

@@ -119,7 +119,9 @@ class Expressions(Calls):
                 if isinstance(part, syntax.Unary):
                     self.assign(part.operand, unknown("starred target", self.place(part)), node, declares)
                 else:
-                    self.assign(part, self.distribute(value, lambda one, at=position: self.item(one, Known(at), target)), node, declares)
+                    self.assign(
+                        part, self.distribute(value, lambda one, at=position: self.item(one, Known(at), target)), node, declares
+                    )
             return
         starred = next((i for i, part in enumerate(target.items) if isinstance(part, syntax.Unary) and part.op == "*splat"), None)
         items = value.items if isinstance(value, Items) and not value.open and not any(value.conditions) else None
@@ -163,12 +165,22 @@ class Expressions(Calls):
         left, right = self.resolve(left), self.resolve(right)
         if isinstance(left, Known) and isinstance(right, Known) and op in _ARITHMETIC:
             try:
-                if _small(left.value) and _small(right.value) and not (op in ("**", "<<") and isinstance(right.value, int) and right.value > 64):
-                    return Known(self.dialect.arithmetic(_ARITHMETIC[op], op, left.value, right.value), self.place(node), left.trail or right.trail)
+                if (
+                    _small(left.value)
+                    and _small(right.value)
+                    and not (op in ("**", "<<") and isinstance(right.value, int) and right.value > 64)
+                ):
+                    return Known(
+                        self.dialect.arithmetic(_ARITHMETIC[op], op, left.value, right.value),
+                        self.place(node),
+                        left.trail or right.trail,
+                    )
             except Exception:
                 return unknown("arithmetic", self.place(node))
         if isinstance(left, Items) and isinstance(right, Items) and op == "+":
-            both = Items(left.kind, [*left.items, *right.items], self.place(node), [*left.conditions, *right.conditions], self.path)
+            both = Items(
+                left.kind, [*left.items, *right.items], self.place(node), [*left.conditions, *right.conditions], self.path
+            )
             both.open = left.open or right.open
             return both
         if isinstance(left, Choice) and isinstance(right, (Known, Term)):
@@ -193,8 +205,9 @@ class Expressions(Calls):
                 return Known(op == "in", self.place(node))
             if isinstance(left, Known) and all(isinstance(item, Known) for item in right.items):
                 return Known(op == "not in", self.place(node))
-        if op in ("is", "is not") and isinstance(right, Known) and right.value is None and not isinstance(left, (Known, Term, Choice)):
-            return Known(op == "is not", self.place(node))
+        if op in ("is", "is not") and isinstance(right, Known) and right.value is None:
+            if not isinstance(left, (Known, Term, Choice)) or self.dialect.is_object(left):
+                return Known(op == "is not", self.place(node))
         if isinstance(left, Choice):
             return self.distribute(left, lambda one: self.compare(op, one, right, node))
         if op in ("==", "is") and left.key() == right.key() and isinstance(left, Term):
@@ -220,12 +233,16 @@ class Expressions(Calls):
                 return base.fields[index.value]
             if isinstance(index.value, int) and abs(index.value) < len(base.fields):
                 return list(base.fields.values())[index.value]
-        elif isinstance(base, Known) and isinstance(base.value, str) and isinstance(index, Known) and isinstance(index.value, int):
+        elif (
+            isinstance(base, Known) and isinstance(base.value, str) and isinstance(index, Known) and isinstance(index.value, int)
+        ):
             return Known(base.value[index.value : index.value + 1 or None], self.place(node))
         elif isinstance(base, Choice):
             return self.distribute(base, lambda one: self.item(one, index, node))
         if isinstance(base, Term) and base.op == "config" and isinstance(index, Known):
-            return Term("field", str(index.value), (base,), place=self.place(node), trail=Hop(self.place(node), "made", str(index.value)))
+            return Term(
+                "field", str(index.value), (base,), place=self.place(node), trail=Hop(self.place(node), "made", str(index.value))
+            )
         return Term("index", "", (base, index), place=self.place(node))
 
     # ── handlers ──
@@ -422,9 +439,9 @@ class Expressions(Calls):
         clause = node.clauses[depth]
         iterable = self.resolve(self.evaluate(clause.iter))
         items = self.iterate(iterable)
-        if items is None or len(items.items) > 64:
+        if items is None or len(items.items) > 64 or (items.open and len(items.items) == 1):
             result.open = True
-            element = Term("element", args=(iterable,), place=self.place(clause.target), serial=self.fresh())
+            element = self.symbolic_element(iterable, clause.target)
             with self.inside(loops=(*self.loops, node)):
                 self._clause_item(node, clause, depth, element, (), result)
             return
@@ -433,7 +450,13 @@ class Expressions(Calls):
             self._clause_item(node, clause, depth, item, condition, result)
 
     def _clause_item(
-        self, node: syntax.Comprehension, clause: syntax.Clause, depth: int, item: Value, condition: Condition, result: Items | Entries
+        self,
+        node: syntax.Comprehension,
+        clause: syntax.Clause,
+        depth: int,
+        item: Value,
+        condition: Condition,
+        result: Items | Entries,
     ) -> None:
         saved = self.path
         self.path = extend(self.path, condition)
@@ -446,6 +469,12 @@ class Expressions(Calls):
             self.path = extend(self.path, literals(test, True))
         self._clauses(node, depth + 1, result)
         self.path = saved
+
+    def symbolic_element(self, iterable: Value, node: syntax.Node) -> Value:
+        """The item that stands for all of an iterable whose items are not known one by one."""
+        if isinstance(iterable, Items) and iterable.open and len(iterable.items) == 1:
+            return iterable.items[0]
+        return Term("element", args=(iterable,), place=self.place(node), serial=self.fresh())
 
     def on_format(self, node: syntax.Format) -> Value:
         parts = [self.evaluate(part) for part in node.parts]

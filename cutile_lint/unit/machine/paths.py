@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from cutile_lint.unit.machine.values import Choice, Closure, Entries, Items, Known, Literal, Partial, Condition, Record, Term, Value
+from cutile_lint.unit.machine.values import (
+    Choice,
+    Closure,
+    Condition,
+    Entries,
+    Items,
+    Known,
+    Literal,
+    Partial,
+    Record,
+    Term,
+    Value,
+)
 
 #: More literals than this are not kept (the path is then only less exact, never wrong).
 MAX_LITERALS = 40
@@ -84,10 +96,13 @@ def _equality(literal: Literal) -> tuple[object, object] | None:
     return None
 
 
-def _implied(test: Value, facts: dict[object, bool]) -> bool | None:
-    """Truth of ``test`` under known facts."""
-    if (known := facts.get(test.key())) is not None:
+def _implied(test: Value, facts: dict[object, bool], itself: bool = True) -> bool | None:
+    """Truth of ``test`` under known facts (``itself`` False: by its parts only)."""
+    if itself and (known := facts.get(test.key())) is not None:
         return known
+    if isinstance(test, Choice):
+        outcomes = {_implied(inner, facts) for path, inner in test.alternatives if not _clashes(path, facts)}
+        return outcomes.pop() if len(outcomes) == 1 else None
     if isinstance(test, Term):
         if test.op == "not":
             inner = _implied(test.base, facts)
@@ -105,33 +120,89 @@ def _implied(test: Value, facts: dict[object, bool]) -> bool | None:
     return truth(test)
 
 
+class _Facts:
+    """What a set of literals says about tests, by unit propagation: ``not (a and b)`` with ``a`` gives ``not b``."""
+
+    __slots__ = ("conflict", "equal", "known", "pending")
+
+    def __init__(self, paths: tuple[Condition, ...]) -> None:
+        self.known: dict[object, bool] = {}
+        self.equal: dict[object, object] = {}
+        self.pending: list[Literal] = []
+        self.conflict = False
+        for path in paths:
+            for literal in path:
+                self.add(literal)
+                if self.conflict:
+                    return
+        self._propagate()
+
+    def add(self, literal: Literal) -> None:
+        key = literal.test.key()
+        if self.known.setdefault(key, literal.holds) is not literal.holds:
+            self.conflict = True
+            return
+        pair = _equality(literal)
+        if pair is not None and self.equal.setdefault(pair[0], pair[1]) != pair[1]:
+            self.conflict = True
+        if isinstance(literal.test, Choice) or (isinstance(literal.test, Term) and literal.test.op in ("and", "or")):
+            self.pending.append(literal)
+
+    def _propagate(self) -> None:
+        for key, constant in self.equal.items():
+            if constant in _FALSY and self.known.get(key) is True:
+                self.conflict = True
+            if self.known.get(key) is False and constant[0] == "known" and constant[2]:  # type: ignore[index]
+                self.conflict = True
+        for _ in range(3):
+            waiting, self.pending = self.pending, []
+            for literal in waiting:
+                self._step(literal)
+            if self.conflict or len(self.pending) >= len(waiting):
+                return
+
+    def _step(self, literal: Literal) -> None:
+        """Use one compound literal: drop it when it is decided, take over its last open part, or keep it for later."""
+        if isinstance(literal.test, Choice):
+            open_parts = [inner for path, inner in literal.test.alternatives if not _clashes(path, self.known)]
+            if len(open_parts) == 1:
+                self._take(open_parts[0], literal.holds)
+            else:
+                self.pending.append(literal)
+            return
+        outcome = _implied(literal.test, self.known, itself=False)
+        if outcome is not None:
+            self.conflict = self.conflict or outcome is not literal.holds
+            return
+        test = literal.test
+        if isinstance(test, Term) and (test.op == "or") is literal.holds:
+            undecided = [arg for arg in test.args if _implied(arg, self.known) is None]
+            if len(undecided) == 1:
+                self._take(undecided[0], literal.holds)
+                return
+        self.pending.append(literal)
+
+    def _take(self, test: Value, holds: bool) -> None:
+        known = truth(test)
+        if known is not None:
+            self.conflict = self.conflict or known is not holds
+            return
+        for literal in literals(test, holds):
+            self.add(literal)
+
+
+_FALSY = (("known", "int", 0), ("known", "bool", False), ("known", "NoneType", None))
+
+
+def _clashes(path: Condition, known: dict[object, bool]) -> bool:
+    return any(known.get(literal.test.key(), literal.holds) is not literal.holds for literal in path)
+
+
 def contradictory(*paths: Condition) -> bool:
     """No execution takes all the paths: a test both ways, or one subject equal to two constants."""
-    facts: dict[object, bool] = {}
-    equal: dict[object, object] = {}
-    pending: list[Literal] = []
-    for path in paths:
-        for literal in path:
-            key = literal.test.key()
-            if facts.setdefault(key, literal.holds) is not literal.holds:
-                return True
-            if (pair := _equality(literal)) is not None and equal.setdefault(pair[0], pair[1]) != pair[1]:
-                return True
-            if isinstance(literal.test, Term) and literal.test.op in ("and", "or"):
-                pending.append(literal)
-    for key, constant in equal.items():
-        if constant in (("known", "int", 0), ("known", "bool", False), ("known", "NoneType", None)) and facts.get(key) is True:
-            return True
-        if facts.get(key) is False and constant[0] == "known" and constant[2]:  # type: ignore[index]
-            return True
-    for literal in pending:
-        outcome = _implied(literal.test, facts)
-        if outcome is not None and outcome is not literal.holds:
-            return True
-    return False
+    return _Facts(paths).conflict
 
 
 def implies(path: Condition, test: Value) -> bool | None:
     """What ``path`` says about ``test``: True, False, or None."""
-    facts = {literal.test.key(): literal.holds for literal in path}
-    return _implied(test, facts)
+    return _implied(test, _Facts((path,)).known)

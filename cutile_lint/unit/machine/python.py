@@ -6,6 +6,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.unit import torch_api
 from cutile_lint.unit.machine import python_builtins, python_methods
 from cutile_lint.unit.machine.dialect import Dialect
 from cutile_lint.unit.machine.trace import Tuning
@@ -101,10 +102,12 @@ class PythonDialect(Dialect):
             label = base.function.name if isinstance(base, Closure) else "partial"
             return Term("global", f"{label}.{name}", (Known(None),), place=machine.place(node))
         if isinstance(base, Class):
+            if name == "apply" and isinstance(forward := base.member("forward"), Closure):
+                return Partial(forward, [Term("input", "ctx", place=machine.place(node))], {})
             return Term("global", f"{base.definition.name}.{name}", (Known(None),), place=machine.place(node))
         if name in python_methods.METADATA:
             base = python_methods.same_metadata(base, name)
-            if name == "requires_grad" and isinstance(base, Term) and base.op == "method" and base.name == "detach":
+            if name == "requires_grad" and _has_no_grad(base):
                 return Known(False, machine.place(node))
         return Term("attr", name, (base,), place=machine.place(node))
 
@@ -119,6 +122,13 @@ class PythonDialect(Dialect):
         if "classmethod" in tags:
             return Partial(member, [base.cls or base], {})
         return Partial(member, [base], {})
+
+    def is_object(self, value: Value) -> bool:
+        if not isinstance(value, Term):
+            return False
+        if value.op == "call" and value.name.startswith("torch."):
+            return value.name.rsplit(".", 1)[1] in torch_api.ALLOCATIONS | torch_api.FILLS | torch_api.COPIES
+        return value.op == "method" and value.name in python_methods.GIVES_TENSOR
 
     def is_tuple_record(self, value: Record) -> bool:
         return value.cls is not None and any(isinstance(base, Term) and base.name in _TUPLE_BASES for base in value.cls.bases)
@@ -209,7 +219,9 @@ class PythonDialect(Dialect):
         tuning = Tuning(number, event, kernel_fn, configs, arguments.get(2, "key"))
         machine.trace.tunings.append(tuning)
         place = machine.place(node)
-        config = Term("config", str(number), (configs or unknown("configs", place),), place=place, trail=Hop(place, "made", "cfg"))
+        config = Term(
+            "config", str(number), (configs or unknown("configs", place),), place=place, trail=Hop(place, "made", "cfg")
+        )
         tuning.config = config
         output: Value = unknown("kernel_fn", place)
         if kernel_fn is not None:
@@ -231,3 +243,12 @@ class PythonDialect(Dialect):
             place=place,
         )
         return tuning.result
+
+
+def _has_no_grad(value: Value) -> bool:
+    """A tensor that certainly does not require grad: detached, or made here."""
+    if not isinstance(value, Term) or "requires_grad" in value.keywords:
+        return False
+    if value.op == "call" and value.name.startswith("torch."):
+        return value.name.rsplit(".", 1)[1] in torch_api.ALLOCATIONS | torch_api.FILLS
+    return value.op in ("method", "attr") and value.name in ("detach", "data")

@@ -100,15 +100,33 @@ def _sequence(kind: str) -> Callable[[Machine, Arguments, syntax.Node], Value | 
 def _zip(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
     columns = [machine.iterate(machine.resolve(value)) for value in arguments.positional]
     if any(column is None or column.open or any(column.conditions) for column in columns):
-        return None
+        return _one_row(machine, [_element(machine, value, node) for value in arguments.positional], node)
     rows = zip(*(column.items for column in columns if column is not None), strict=False)
     return Items("list", [Items("tuple", list(row)) for row in rows], machine.place(node))
 
 
+def _element(machine: Machine, value: Value, node: syntax.Node) -> Value:
+    """A symbol for an item of an iterable whose items are not known."""
+    value = machine.resolve(value)
+    if isinstance(value, Items) and value.open and len(value.items) == 1:
+        return value.items[0]
+    return Term("element", args=(value,), place=machine.place(node), serial=machine.fresh())
+
+
+def _one_row(machine: Machine, parts: list[Value], node: syntax.Node) -> Items:
+    """An iterable of tuples of which one stands for all."""
+    rows = Items("list", [Items("tuple", parts)], machine.place(node), born=machine.path)
+    rows.open = True
+    return rows
+
+
 def _enumerate(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
     items = machine.iterate(machine.resolve(arguments.positional[0])) if arguments.positional else None
-    if items is None:
+    if not arguments.positional:
         return None
+    if items is None or items.open:
+        position = Term("unknown", "position", serial=machine.fresh(), place=machine.place(node))
+        return _one_row(machine, [position, _element(machine, arguments.positional[0], node)], node)
     result = Items("list", [Items("tuple", [Known(at), item]) for at, item in enumerate(items.items)], machine.place(node))
     result.conditions, result.open = list(items.conditions), items.open
     return result
@@ -136,7 +154,9 @@ def _map(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | N
     result = Items("list", [], machine.place(node), born=machine.path)
     first = columns[0]
     for row in zip(*(column.items for column in columns if column is not None), strict=False):
-        result.append(machine.call(arguments.positional[0], Arguments(list(row), {}, [machine.place(node)] * len(row)), node), machine.path)
+        result.append(
+            machine.call(arguments.positional[0], Arguments(list(row), {}, [machine.place(node)] * len(row)), node), machine.path
+        )
     result.open = bool(first and first.open)
     return result
 
@@ -177,7 +197,11 @@ def _getattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value
         return None
     default = arguments.positional[2] if len(arguments.positional) > 2 else None
     if default is not None:
-        if isinstance(base, Record) and name.value not in base.fields and (base.cls is None or base.cls.member(name.value) is None):
+        if (
+            isinstance(base, Record)
+            and name.value not in base.fields
+            and (base.cls is None or base.cls.member(name.value) is None)
+        ):
             return default
         if isinstance(base, Term) and base.op == "config" and _config_lacks(machine, base, name.value):
             return default
@@ -325,8 +349,37 @@ _NUMERIC: dict[str, Callable[..., object]] = {
     "math.prod": math.prod,
 }
 _PURE = frozenset(
-    [*_NUMERIC, "len", "isinstance", "issubclass", "callable", "type", "id", "hash", "repr", "range", "sum", "any", "all", "hasattr"]
-    + ["sorted", "reversed", "set", "frozenset", "tuple", "list", "os.environ.get", "os.getenv", "torch.is_grad_enabled", "math.log", "math.exp", "super", "slice"]
+    [
+        *_NUMERIC,
+        "len",
+        "isinstance",
+        "issubclass",
+        "callable",
+        "type",
+        "id",
+        "hash",
+        "repr",
+        "range",
+        "sum",
+        "any",
+        "all",
+        "hasattr",
+    ]
+    + [
+        "sorted",
+        "reversed",
+        "set",
+        "frozenset",
+        "tuple",
+        "list",
+        "os.environ.get",
+        "os.getenv",
+        "torch.is_grad_enabled",
+        "math.log",
+        "math.exp",
+        "super",
+        "slice",
+    ]
 )
 _ALIASES = {
     "types.SimpleNamespace": "SimpleNamespace",

@@ -16,21 +16,50 @@ PURE = frozenset(
     + ["storage_offset", "is_floating_point", "is_complex", "type", "index", "is_pinned", "untyped_storage"]
 )
 #: Views of one tensor with the same arguments are one value, so that two reads of ``x.t()`` compare equal.
-_VIEWS = frozenset(["view", "reshape", "transpose", "permute", "t", "unsqueeze", "squeeze", "flatten", "view_as", "detach", "expand"])
+_VIEWS = frozenset(
+    ["view", "reshape", "transpose", "permute", "t", "unsqueeze", "squeeze", "flatten", "view_as", "detach", "expand"]
+)
 PURE = PURE | _VIEWS
+#: Methods whose result is a tensor, never None.
+GIVES_TENSOR = _VIEWS | {
+    "contiguous",
+    "clone",
+    "to",
+    "float",
+    "half",
+    "bfloat16",
+    "cuda",
+    "new_empty",
+    "new_zeros",
+    "requires_grad_",
+}
 
 #: Attributes and methods that describe a tensor without touching its data …
 METADATA = frozenset(["shape", "dtype", "device", "ndim", "is_cuda", "layout", "itemsize", "requires_grad"])
 METADATA_METHODS = frozenset(["size", "dim", "ndimension", "numel", "nelement", "element_size", "get_device"])
 #: … and that these keep: the result of ``x.detach().contiguous()`` has the shape of ``x``.
 _KEEPS = frozenset(["detach", "contiguous", "clone", "requires_grad_", "detach_", "alias", "data"])
+#: A view or copy of a tensor that requires grad requires grad, and of one that does not, not.
+_KEEPS_GRAD = _VIEWS - {"detach"} | {
+    "contiguous",
+    "clone",
+    "to",
+    "float",
+    "half",
+    "bfloat16",
+    "double",
+    "narrow",
+    "select",
+    "T",
+    "mT",
+    "cuda",
+}
 
 
 def same_metadata(base: Value, name: str) -> Value:
     """The earliest tensor whose ``name`` (shape, dtype, …) is that of ``base``."""
-    while isinstance(base, Term) and base.name in _KEEPS and base.op in ("method", "attr"):
-        if name == "requires_grad" and base.name in ("detach", "data", "requires_grad_", "detach_"):
-            break
+    keeps = _KEEPS_GRAD if name == "requires_grad" else _KEEPS
+    while isinstance(base, Term) and base.op in ("method", "attr") and base.name in keeps:
         base = base.args[0]
     return base
 
@@ -48,7 +77,13 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
     if isinstance(base, Term) and base.op == "config" and name in ("get", "__getitem__") and arguments.positional:
         key = machine.resolve(arguments.positional[0])
         if isinstance(key, Known):
-            return Term("field", str(key.value), (base,), place=machine.place(node), trail=Hop(machine.place(node), "made", str(key.value)))
+            return Term(
+                "field",
+                str(key.value),
+                (base,),
+                place=machine.place(node),
+                trail=Hop(machine.place(node), "made", str(key.value)),
+            )
     return None
 
 
@@ -120,7 +155,18 @@ def _text(machine: Machine, base: Known, name: str, arguments: Arguments, node: 
         return None
     keywords = {key: machine.resolve(value) for key, value in arguments.keywords.items()}
     known = all(isinstance(value, Known) for value in [*values, *keywords.values()])
-    if known and name in ("format", "replace", "strip", "lstrip", "rstrip", "lower", "upper", "removeprefix", "removesuffix", "startswith"):
+    if known and name in (
+        "format",
+        "replace",
+        "strip",
+        "lstrip",
+        "rstrip",
+        "lower",
+        "upper",
+        "removeprefix",
+        "removesuffix",
+        "startswith",
+    ):
         try:
             method = getattr(str(base.value), name)
             result = method(*(value.value for value in values), **{key: value.value for key, value in keywords.items()})  # type: ignore[attr-defined]

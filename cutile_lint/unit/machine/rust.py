@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 CONSTRUCTORS = frozenset(["Some", "Ok", "Err"])
 _PANICS = frozenset(["panic!", "unreachable!", "todo!", "unimplemented!"])
 _ASSERTS = frozenset(["assert!", "assert_eq!", "assert_ne!", "debug_assert!", "debug_assert_eq!", "debug_assert_ne!"])
-_PRINTS = frozenset(["println!", "eprintln!", "print!", "eprint!", "write!", "writeln!", "dbg!", "log!", "warn!", "error!", "info!"])
+_PRINTS = frozenset(
+    ["println!", "eprintln!", "print!", "eprint!", "write!", "writeln!", "dbg!", "log!", "warn!", "error!", "info!"]
+)
 
 
 class Macro(Value):
@@ -138,7 +140,11 @@ class RustDialect(Dialect):
             last = name.rsplit("::", 1)[-1]
             if last in CONSTRUCTORS and len(arguments.positional) == 1:
                 return Term("call", last, tuple(arguments.positional), place=machine.place(node))
-            if last == "from" and name.startswith(("String", "Vec", "i32", "u32", "i64", "usize", "u64")) and arguments.positional:
+            if (
+                last == "from"
+                and name.startswith(("String", "Vec", "i32", "u32", "i64", "usize", "u64"))
+                and arguments.positional
+            ):
                 return arguments.positional[0]
             if last == "drop" and len(arguments.positional) == 1:
                 machine.emit("delete", node, value=arguments.positional[0])
@@ -169,7 +175,10 @@ class RustDialect(Dialect):
         handled = rust_methods.call(machine, base, name, arguments, node)
         if handled is not None:
             return handled
-        if not rust_methods.is_builder(name) and (method := self.crate.method(machine, name, len(arguments.positional))) is not None:
+        if (
+            not rust_methods.is_builder(name)
+            and (method := self.crate.method(machine, name, len(arguments.positional))) is not None
+        ):
             inner = Arguments([base, *arguments.positional], {}, [machine.place(node), *arguments.places])
             return machine.invoke(method, inner, node)
         result = Term("method", name, (base, *arguments.positional), place=machine.place(node))
@@ -222,7 +231,13 @@ class RustDialect(Dialect):
         if name in ("format!", "concat!"):
             return Term("format", "", values, place=place)
         result = Term("call", name, values, place=place)
-        machine.emit("call", node, name, value=result, arguments=Arguments(list(values), {}, [machine.place(arg.value) for arg in node.args]))
+        machine.emit(
+            "call",
+            node,
+            name,
+            value=result,
+            arguments=Arguments(list(values), {}, [machine.place(arg.value) for arg in node.args]),
+        )
         return result
 
     def _source_text(self, machine: Machine, node: syntax.Call) -> str:

@@ -13,16 +13,43 @@ if TYPE_CHECKING:
 
 #: Methods that give the object itself, as far as its content goes.
 _SAME = frozenset(
-    ["to_string", "to_owned", "clone", "into", "as_ref", "as_mut", "borrow", "as_str", "as_slice", "iter", "into_iter", "copied", "cloned"]
+    [
+        "to_string",
+        "to_owned",
+        "clone",
+        "into",
+        "as_ref",
+        "as_mut",
+        "borrow",
+        "as_str",
+        "as_slice",
+        "iter",
+        "into_iter",
+        "copied",
+        "cloned",
+    ]
     + ["collect", "to_vec", "into_boxed_slice", "as_deref", "by_ref", "try_into"]
 )
 #: Adapters that give an iterator, whose ``map`` goes over elements (an option's has at most one).
-_ADAPTERS = frozenset(["take", "skip", "rev", "step_by", "zip", "enumerate", "chain", "windows", "chunks", "take_while", "skip_while"])
+_ADAPTERS = frozenset(
+    ["take", "skip", "rev", "step_by", "zip", "enumerate", "chain", "windows", "chunks", "take_while", "skip_while"]
+)
 #: Methods that exchange elements of a slice in place.
 _EXCHANGES = frozenset(["swap", "reverse", "rotate_left", "rotate_right"])
 #: Methods of the launch builder: never looked up among the crate's own methods.
 _BUILDER = frozenset(
-    ["generics", "grid", "const_grid", "compile_options", "sync_on", "async_on", "sync", "occupancy", "num_cta_in_cga", "max_divisibility"]
+    [
+        "generics",
+        "grid",
+        "const_grid",
+        "compile_options",
+        "sync_on",
+        "async_on",
+        "sync",
+        "occupancy",
+        "num_cta_in_cga",
+        "max_divisibility",
+    ]
     + ["num_worker_warps_per_cta"]
 )
 
@@ -170,7 +197,8 @@ def _unwrap_or(machine: Machine, base: Value, name: str, args: list[Value], node
 
     if isinstance(base, Choice):
         options = [
-            (path, lambda one=one: (otherwise() if _none(one) else present(unwrap(machine, one, node)))) for path, one in alternatives(base)
+            (path, lambda one=one: otherwise() if _none(one) else present(unwrap(machine, one, node)))
+            for path, one in alternatives(base)
         ]
         return machine.choice(machine.branches(options), place)  # type: ignore[arg-type]
     if _none(base):

@@ -11,7 +11,7 @@ from cutile_lint.sources import Place, Span
 from cutile_lint.unit.machine.paths import contradictory, extend, literals, negation
 from cutile_lint.unit.machine.scopes import Journal, Scope, absent
 from cutile_lint.unit.machine.trace import Event, Frame, Stop, Trace
-from cutile_lint.unit.machine.values import Arguments, Choice, Known, Literal, Condition, Term, Value, alternatives
+from cutile_lint.unit.machine.values import Arguments, Choice, Condition, Known, Literal, Term, Value, alternatives
 
 if TYPE_CHECKING:
     from cutile_lint.unit.machine.dialect import Dialect

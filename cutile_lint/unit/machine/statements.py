@@ -7,7 +7,7 @@ from collections.abc import Callable
 from cutile_lint.frontends import syntax
 from cutile_lint.unit.machine.expressions import Expressions
 from cutile_lint.unit.machine.paths import extend, negation, truth
-from cutile_lint.unit.machine.values import Class, Closure, Items, Known, Condition, Term, Value
+from cutile_lint.unit.machine.values import Class, Closure, Condition, Items, Known, Literal, Term, Value
 
 #: Loops over more known items than this are run once, with a symbol for the item.
 MAX_UNROLL = 24
@@ -171,7 +171,7 @@ class Statements(Expressions):
         known = truth(self.resolve(test))
         if known is not None:
             return self.run_block(node.body if known else node.orelse)
-        yes, no = self.split(test)
+        yes, no = (tuple(Literal(literal.test, literal.holds, node) for literal in side) for side in self.split(test))
         results = self.branches([(yes, lambda: self.run_block(node.body)), (no, lambda: self.run_block(node.orelse))])
         return self.choice(results, self.place(node)) if results else None
 
@@ -198,7 +198,7 @@ class Statements(Expressions):
                 self.run(node.orelse)
             self.exits[mark:] = [item for item in self.exits[mark:] if item[0] != "break"]
             return
-        element = Term("element", args=(iterable,), place=self.place(node.target), serial=self.fresh())
+        element = self.symbolic_element(iterable, node.target)
         entered = Term("unknown", "iterates", (iterable,), serial=self.fresh())
         yes, no = self.split(entered)
         with self.inside(loops=(*self.loops, node)):
@@ -267,7 +267,11 @@ class Statements(Expressions):
             value = self.evaluate(item.value)
             entered.append(value)
             if item.target is not None:
-                target = value if not isinstance(value, Term) else Term("entered", args=(value,), place=self.place(item), serial=self.fresh())
+                target = (
+                    value
+                    if not isinstance(value, Term)
+                    else Term("entered", args=(value,), place=self.place(item), serial=self.fresh())
+                )
                 self.assign(item.target, target, node)
         with self.inside(contexts=(*self.contexts, *entered)):
             self.run(node.body)

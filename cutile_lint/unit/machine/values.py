@@ -123,10 +123,11 @@ class Term(Value):
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """One condition of a path: ``test`` is (``holds``) or is not true."""
+    """One condition of a path: ``test`` is (``holds``) or is not true. ``origin`` is the ``if`` that tested it."""
 
     test: Value
     holds: bool
+    origin: object = None
 
     def key(self) -> object:
         return (self.test.key(), self.holds)
@@ -165,7 +166,12 @@ class Items(Value):
     __slots__ = ("born", "conditions", "items", "kind", "open")
 
     def __init__(
-        self, kind: str, items: list[Value], place: Place | None = None, conditions: list[Condition] | None = None, born: Condition = ()
+        self,
+        kind: str,
+        items: list[Value],
+        place: Place | None = None,
+        conditions: list[Condition] | None = None,
+        born: Condition = (),
     ) -> None:
         self.kind = kind
         self.items = items
@@ -223,7 +229,9 @@ class Record(Value):
 
     __slots__ = ("cls", "fields", "name")
 
-    def __init__(self, name: str, fields: dict[str, Value] | None = None, cls: Class | None = None, place: Place | None = None) -> None:
+    def __init__(
+        self, name: str, fields: dict[str, Value] | None = None, cls: Class | None = None, place: Place | None = None
+    ) -> None:
         self.name = name
         self.fields: dict[str, Value] = fields or {}
         self.cls = cls
@@ -235,9 +243,10 @@ class Record(Value):
 
 
 class Closure(Value):
-    """A function with the scope it was made in. ``tags``: dotted paths of decorators that are not of the project."""
+    """A function with the scope it was made in. ``tags``: decorators that are not of the project; ``wraps``: the function that a
+    project's decorator put this one around."""
 
-    __slots__ = ("defaults", "function", "owner", "scope", "tags")
+    __slots__ = ("defaults", "function", "owner", "scope", "tags", "wraps")
 
     def __init__(self, function: syntax.Function, scope: Scope, place: Place | None = None) -> None:
         self.function = function
@@ -245,6 +254,7 @@ class Closure(Value):
         self.defaults: dict[str, Value] = {}
         self.owner: Class | None = None
         self.tags: list[Value] = []
+        self.wraps: Closure | None = None
         self.place = place
         self.trail = None
 

@@ -1,0 +1,29 @@
+"""What a name in a Python module means by its imports, without running anything."""
+
+from __future__ import annotations
+
+from cutile_lint.frontends import syntax
+
+
+def imports_of(module: syntax.Module) -> dict[str, str]:
+    """Dotted path by alias, for all imports of a module (nested ones too)."""
+    found: dict[str, str] = {}
+    for node in module.walk():
+        if isinstance(node, syntax.Import):
+            for name in node.names:
+                prefix = "." * node.level + name.module
+                if name.name is None:
+                    found[name.alias] = name.module if name.alias != name.module.split(".")[0] else name.alias
+                else:
+                    found[name.alias] = f"{prefix}.{name.name}" if prefix.strip(".") else f"{prefix}{name.name}"
+    return found
+
+
+def dotted(node: syntax.Expr, imports: dict[str, str]) -> str:
+    """``F.relu`` → ``torch.nn.functional.relu``; "" for what is no dotted name."""
+    if isinstance(node, syntax.Name):
+        return imports.get(node.id, node.id)
+    if isinstance(node, syntax.Attr):
+        base = dotted(node.base, imports)
+        return f"{base}.{node.name}" if base else ""
+    return ""
