@@ -15,7 +15,8 @@ from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Lit
 #: More atoms than this are not tried (2**n assignments).
 MAX_ATOMS = 9
 #: Names of flags that say "this operand is transposed".
-FLAG = re.compile(r"(?i)^(?:is_|do_|needs_)?(?:trans|transpose|transposed)(?:_?[a-z0-9]{1,8})?$|^[a-z0-9]{1,8}_(?:trans|transpose|transposed)$")
+_OPERAND = r"(?:[A-Za-z0-9]{1,3}|input|weight|lhs|rhs|left|right|out|output|other|first|second)"
+FLAG = re.compile(rf"^(?:is_|do_)?trans(?:pose|posed)?(?:_{_OPERAND}|[ABab0-9])?$|^{_OPERAND}_trans(?:pose|posed)?$", re.IGNORECASE)
 
 Assignment = dict[object, bool]
 
@@ -33,7 +34,7 @@ def _boolean(value: Value) -> bool:
     if isinstance(inner, Term):
         if inner.op in ("not", "and", "or", "compare"):
             return True
-        return inner is not value or (inner.op in ("input", "generic") and bool(FLAG.match(inner.name)))
+        return inner is not value or (inner.op in ("input", "generic", "attr", "field") and bool(FLAG.match(inner.name)))
     return False
 
 
