@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,15 +89,20 @@ class Program:
         return None
 
     def is_runtime(self, importer: Path, module: str, name: str, level: int) -> bool:
-        """The import brings one of the runtime's functions (its own file is never entered)."""
+        """The import brings one of the runtime's functions, which are known by name and never entered."""
         if name not in self._roles:
             return False
         path = self.resolve(importer, module, level)
-        return path is None or "backend" in path.parts or self._is_runtime_file(path)
+        return path is None or self.is_runtime_module(path) or path.parent not in importer.parents
 
-    def _is_runtime_file(self, path: Path) -> bool:
+    def is_runtime_module(self, path: Path) -> bool:
+        """The file defines runtime functions itself, instead of calling them as a wrapper does."""
         source = self.workspace.source(path)
-        return source is not None and b"ffi.dlopen(" in source.data
+        if source is None:
+            return False
+        data = source.data
+        defined = [name for name in self._roles if b"def " + name.encode() + b"(" in data]
+        return bool(defined) and not any(re.search(rb"^\s*(?:from|import)\b.*\b" + name.encode() + rb"\b", data, re.M) for name in self._roles)
 
     def role(self, dotted: str) -> str | None:
         """The runtime role of a dotted name outside the project (``tilegym.….check_rc`` → ``check-rc``)."""

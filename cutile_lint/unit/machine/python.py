@@ -53,17 +53,19 @@ class PythonDialect(Dialect):
             if name.name == "*":
                 self._star(machine, name, node.level)
                 continue
-            machine.bind(name.alias, self._imported(machine, name, node.level), name, declares=True)
+            alias = name.alias or name.module.split(".")[0]
+            machine.bind(alias, self._imported(machine, name, node.level), name, declares=True)
 
     def _imported(self, machine: Machine, name: syntax.ImportName, level: int) -> Value:
         place = machine.place(name)
         here = machine.scope.source.path
         if name.name is None:
-            path = self.program.resolve(here, name.module, level)
-            dotted_alias = name.alias == name.module.split(".")[0]
-            if path is not None and not dotted_alias:
+            # ``import a.b`` binds the package ``a``; ``import a.b as c`` the module itself
+            bound = name.module if name.alias else name.module.split(".")[0]
+            path = self.program.resolve(here, bound, level)
+            if path is not None and not self.program.is_runtime_module(path):
                 return ModuleValue(self.program.load(machine, path), place)
-            return Term("external", name.alias if dotted_alias else name.module, place=place)
+            return Term("external", bound, place=place)
         full = f"{name.module}.{name.name}" if name.module else name.name
         if self.program.is_runtime(here, name.module, name.name, level):
             return Term("external", full, place=place)
@@ -73,11 +75,11 @@ class PythonDialect(Dialect):
             if (found := scope.names.get(name.name)) is not None:
                 return found
             submodule = self.program.resolve(here, full, level)
-            if submodule is not None and submodule != module:
+            if submodule is not None and submodule != module and not self.program.is_runtime_module(submodule):
                 return ModuleValue(self.program.load(machine, submodule), place)
             return Term("external", full, place=place)
         submodule = self.program.resolve(here, full, level)
-        if submodule is not None:
+        if submodule is not None and not self.program.is_runtime_module(submodule):
             return ModuleValue(self.program.load(machine, submodule), place)
         return Term("external", full, place=place)
 
