@@ -14,7 +14,7 @@ from cutile_lint.unit.conditions import FLAG, possible, substituted
 from cutile_lint.unit.launches import KernelLaunch, Launch, described_tensor
 from cutile_lint.unit.machine.values import Choice, Condition, Entries, Items, Literal, Record, Term, Value
 from cutile_lint.unit.runs import Run
-from cutile_lint.unit.transposes import symbols_of
+from cutile_lint.unit.transposes import generics_of, symbols_of
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -103,10 +103,8 @@ def _slot_flag(boundary: Boundary, slot: Slot) -> Iterator[IgnoredFlag]:
     key = Term("input", slot.name).key()
     mention = Mention(key)
     for kernel in boundary.kernel_launches:
-        generics = kernel.generics
-        if mention.in_values([*kernel.arguments, *(generics.items if generics is not None else [])]):
-            continue
-        if "generics" in kernel.chain and (generics is None or generics.open):
+        generics = generics_of(kernel)
+        if generics is None or mention.in_values([*kernel.arguments, *generics]):
             continue
         launch = next((one for one in boundary.launches if boundary.is_aligned(one) and _can_get(boundary, one, slot, kernel)), None)
         if launch is not None:
@@ -129,7 +127,7 @@ def _can_get(boundary: Boundary, launch: Launch, slot: Slot, kernel: KernelLaunc
 def _decides(test: Value) -> bool:
     """The test compares plain values for equality, or asks for their truth (no sizes, no descriptors)."""
     if isinstance(test, Choice):
-        return all(_decides(one) for _, one in test.alternatives)
+        return all(_decides(one) and all(_decides(literal.test) for literal in path) for path, one in test.alternatives)
     if not isinstance(test, Term):
         return True
     if test.op in ("not", "and", "or") or (test.op == "call" and test.name in ("int", "bool")):

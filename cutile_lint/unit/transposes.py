@@ -17,6 +17,7 @@ from cutile_lint.unit.boundary import Boundary, Slot
 from cutile_lint.unit.conditions import substitute, substituted, together
 from cutile_lint.unit.crate import Entry
 from cutile_lint.unit.launches import KernelLaunch, Launch, described_tensor
+from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.program import Program
@@ -285,6 +286,17 @@ def _is_one(size: Value) -> bool:
 # ── together ───────────────────────────────────────────────────────────────
 
 
+def generics_of(kernel: KernelLaunch) -> list[Value] | None:
+    """The generics given on the launch's path (some may be pushed on another variant's only); None when they are not known."""
+    generics = kernel.generics
+    if generics is None:
+        return None if "generics" in kernel.chain else []
+    if generics.open:
+        return None
+    pairs = zip(generics.items, generics.conditions, strict=True)
+    return [item for item, condition in pairs if not condition or not contradictory(condition, kernel.path)]
+
+
 def symbols_of(boundary: Boundary, launch: Launch | None, kernel: KernelLaunch) -> dict[object, Value]:
     """What the export's parameters and the entry's generics are worth, in the wrapper's symbols (without it: in the export's)."""
     known: dict[object, Value] = {}
@@ -292,9 +304,9 @@ def symbols_of(boundary: Boundary, launch: Launch | None, kernel: KernelLaunch) 
         for slot, value in zip(boundary.slots, launch.arguments.positional, strict=True):
             if not slot.is_descriptor:
                 known[Term("input", slot.name).key()] = value
-    generics = kernel.generics
-    if generics is not None and kernel.entry is not None and not generics.open and len(generics.items) == len(kernel.entry.generics):
-        for generic, value in zip(kernel.entry.generics, generics.items, strict=True):
+    generics = generics_of(kernel)
+    if generics is not None and kernel.entry is not None and len(generics) == len(kernel.entry.generics):
+        for generic, value in zip(kernel.entry.generics, generics, strict=True):
             known[Term("generic", generic.name).key()] = substitute(value, known)
     return known
 
