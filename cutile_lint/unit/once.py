@@ -1,0 +1,252 @@
+"""Work that does not run on every call: once-only guards, cache misses, switches that are off by default."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cutile_lint.frontends import syntax
+from cutile_lint.unit.machine.trace import Event
+from cutile_lint.unit.machine.values import Items, Known, Literal, Record, Term, Value, subterms
+from cutile_lint.unit.runs import Run
+
+_CACHES = re.compile(r"(^|\.)(cache|lru_cache|cached|memoize|memoized|once|run_once|call_once|cached_property)$")
+_MUTATORS = frozenset(
+    ["append", "add", "update", "setdefault", "extend", "pop", "clear", "discard", "remove", "insert", "set", "acquire"]
+)
+_MISSES = frozenset(["KeyError", "AttributeError", "LookupError", "NameError"])
+_SWITCH = re.compile(r"debug|check|verif|validat|canary|dry|test|trace|profil|warm|smoke|sanity|assert", re.IGNORECASE)
+
+
+def seldom(run: Run, event: Event) -> bool:
+    """The event does not happen on every ordinary call."""
+    return (
+        _in_cached_helper(event)
+        or any(_guards(run, event, literal) for literal in event.path)
+        or any(_kept_by_object(run, event, at) for at in range(len(event.stack)))
+    )
+
+
+def _in_cached_helper(event: Event) -> bool:
+    for stop in event.stack:
+        closure = stop.frame.closure
+        for tag in closure.tags if closure is not None else ():
+            if isinstance(tag, Term) and _CACHES.search(tag.name):
+                return True
+    return False
+
+
+def _guards(run: Run, event: Event, literal: Literal) -> bool:
+    return _off_by_default(run, literal) or any(_updates(literal, other) for other in _writes(run, event))
+
+
+def _writes(run: Run, event: Event) -> Iterator[Event]:
+    """State that is written on paths which the event shares."""
+    from cutile_lint.unit.machine.paths import contradictory
+
+    for other in run.trace.events:
+        if other.kind in ("global", "setitem", "setattr", "delete") or (
+            other.kind == "call" and (other.name in _MUTATORS or other.name == "setattr")
+        ):
+            if not contradictory(event.path, other.path):
+                yield other
+
+
+def _updates(literal: Literal, write: Event) -> bool:
+    """The write changes what the literal tests."""
+    test = literal.test
+    if isinstance(test, Term) and test.op == "raised":
+        missed = any(isinstance(term, Term) and term.name.rsplit(".", 1)[-1] in _MISSES for term in subterms(test))
+        return (
+            missed and write.kind in ("global", "setitem", "setattr") and literal.key() in {other.key() for other in write.path}
+        )
+    states = [term for term in subterms(test) if isinstance(term, Term) and term.op == "global"]
+    if write.kind == "global":
+        return any(term.name == write.name for term in states)
+    name = write.name
+    if write.name == "setattr" and write.arguments is not None and len(write.arguments.positional) > 1:
+        given = write.arguments.positional[1]
+        name = str(given.value) if isinstance(given, Known) else ""
+    if write.kind == "setattr" or write.name == "setattr":
+        return any(term.name.endswith(f".{name}") for term in states) or _asks_for(test, name)
+    keys = {term.key() for term in states}
+    return write.target is not None and any(
+        isinstance(term, Term) and term.op == "global" and term.key() in keys for term in subterms(write.target)
+    )
+
+
+def _asks_for(test: Value, name: str) -> bool:
+    """``hasattr(f, "name")``, ``getattr(f, "name", …)``."""
+    return any(
+        isinstance(term, Term)
+        and term.op == "call"
+        and term.name in ("hasattr", "getattr")
+        and len(term.args) > 1
+        and isinstance(term.args[1], Known)
+        and term.args[1].value == name
+        for term in subterms(test)
+    )
+
+
+# ── switches ──
+
+
+def _off_by_default(run: Run, literal: Literal) -> bool:
+    test = literal.test
+    if any(isinstance(term, Term) and term.name.rsplit(".", 1)[-1] == "isEnabledFor" for term in subterms(test)):
+        return literal.holds
+    if not any(_is_switch(run, term) for term in subterms(test)):
+        return False
+    value = _by_default(run, test)
+    return value is not None and bool(value.value) is not literal.holds
+
+
+def _is_switch(run: Run, value: Value) -> bool:
+    if not isinstance(value, Term):
+        return False
+    return value.name.startswith(("os.environ", "os.getenv")) or (
+        value.op == "input" and _switch_default(run, value.name) is not None
+    )
+
+
+def _switch_default(run: Run, name: str) -> Known | None:
+    """The default ``False`` of a parameter that is named like a debug switch."""
+    for param in run.function.params:
+        if param.name == name and _SWITCH.search(name) and isinstance(param.default, syntax.Const) and not param.default.value:
+            return Known(param.default.value)
+    return None
+
+
+def _by_default(run: Run, value: Value) -> Known | None:
+    """What an expression is while no environment variable is set and no switch is given; None when it depends on more."""
+    if isinstance(value, Known):
+        return value
+    if not isinstance(value, Term):
+        return None
+    if value.op == "input":
+        return _switch_default(run, value.name)
+    if value.op == "call" and value.name in ("os.environ.get", "os.getenv"):
+        default = value.args[1] if len(value.args) > 1 else value.keywords.get("default", Known(None))
+        return _by_default(run, default)
+    if value.op == "compare" and len(value.args) == 2:
+        return _compared(run, value)
+    parts = [_by_default(run, arg) for arg in value.args]
+    if value.op in ("and", "or"):
+        known = [part for part in parts if part is not None]
+        decisive = next((part for part in known if bool(part.value) is (value.op == "or")), None)
+        return decisive if decisive is not None or len(known) < len(parts) else known[-1]
+    if any(part is None for part in parts) or not parts:
+        return None
+    first = parts[0].value  # type: ignore[union-attr]
+    if value.op == "not":
+        return Known(not first)
+    if value.op == "call" and value.name in ("bool", "int", "str", "float"):
+        try:
+            return Known({"bool": bool, "int": int, "str": str, "float": float}[value.name](first))  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            return None
+    if value.op == "method" and isinstance(first, str) and value.name in ("lower", "upper", "strip", "casefold", "title"):
+        return Known(getattr(first, value.name)())
+    return None
+
+
+def _compared(run: Run, test: Term) -> Known | None:
+    left, right = _by_default(run, test.args[0]), test.args[1]
+    if test.name == "in" and isinstance(right, Term) and right.name == "os.environ":
+        return Known(False)
+    if left is None:
+        return None
+    if test.name in ("in", "not in") and isinstance(right, Items):
+        members = [_by_default(run, item) for item in right.items]
+        if any(member is None for member in members):
+            return None
+        return Known(any(member.value == left.value for member in members if member is not None) is (test.name == "in"))
+    other = _by_default(run, right)
+    if other is None:
+        return None
+    if test.name in ("==", "is"):
+        return Known(left.value == other.value)
+    if test.name in ("!=", "is not"):
+        return Known(left.value != other.value)
+    try:
+        match test.name:
+            case ">":
+                return Known(left.value > other.value)  # type: ignore[operator]
+            case ">=":
+                return Known(left.value >= other.value)  # type: ignore[operator]
+            case "<":
+                return Known(left.value < other.value)  # type: ignore[operator]
+            case "<=":
+                return Known(left.value <= other.value)  # type: ignore[operator]
+    except TypeError:
+        return None
+    return None
+
+
+# ── state of an object that outlives the call ──
+
+
+def _kept_by_object(run: Run, event: Event, at: int) -> bool:
+    """``if not self.done: …; self.done = True`` in a method of an object that is made once (the machine has decided the test)."""
+    stop = event.stack[at]
+    function = stop.frame.function
+    if function is None or stop.statement is None or not function.params:
+        return False
+    holder = function.params[0].name
+    for guard in _ifs_around(function, stop.statement):
+        tested = {node.name for node in _walk(guard.test) if isinstance(node, syntax.Attr) and _is_name(node.base, holder)}
+        for name in tested:
+            if any(_sets(node, holder, name) for part in guard.body for node in _walk(part)) and _outlives(run, name):
+                return True
+    return False
+
+
+def _ifs_around(function: syntax.Function, statement: syntax.Stmt) -> Iterator[syntax.If]:
+    for node in _walk(function):
+        if isinstance(node, syntax.If) and node.span.covers(statement.span) and node is not statement:
+            if any(part.span.covers(statement.span) for part in node.body):
+                yield node
+
+
+def _sets(node: syntax.Node, holder: str, name: str) -> bool:
+    return isinstance(node, syntax.Assign) and any(
+        isinstance(target, syntax.Attr) and target.name == name and _is_name(target.base, holder) for target in node.targets
+    )
+
+
+def _outlives(run: Run, name: str) -> bool:
+    """The object whose attribute is set was made at import time, or by a cached helper."""
+    for write in run.trace.events:
+        if write.kind == "setattr" and write.name == name and isinstance(write.target, Record) and write.target.place is not None:
+            place = write.target.place
+            module = run.program.module(place.source.path)
+            around = [
+                node
+                for part in (module.body if module is not None else [])
+                for node in _walk(part)
+                if isinstance(node, syntax.Function) and node.span.covers(place.span)
+            ]
+            if not around or any(_is_cached(function) for function in around):
+                return True
+    return False
+
+
+def _is_cached(function: syntax.Function) -> bool:
+    for decorator in function.decorators:
+        node = decorator.func if isinstance(decorator, syntax.Call) else decorator
+        name = node.name if isinstance(node, syntax.Attr) else node.id if isinstance(node, syntax.Name) else ""
+        if _CACHES.search(name):
+            return True
+    return False
+
+
+def _is_name(node: syntax.Node, name: str) -> bool:
+    return isinstance(node, syntax.Name) and node.id == name
+
+
+def _walk(node: syntax.Node) -> Iterator[syntax.Node]:
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        yield item
+        stack.extend(item.children())
