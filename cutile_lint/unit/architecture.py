@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit.fold import Folder
-from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value
+from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value, subterms
 
 _COMMENT = re.compile(rb"#[^\n\r]*?\bsm[_ ]?(\d{2,3})[af]?(?![\d+])", re.IGNORECASE)
 _ARCH = re.compile(r"(?:sm|compute)?[_ ]?(\d{2,3})[af]?", re.IGNORECASE)
@@ -58,6 +58,15 @@ class ArchFolder:
 
 def _is_capability(value: Value) -> bool:
     return isinstance(value, Term) and value.op in ("call", "method") and value.name.rsplit(".", 1)[-1] in _CAPABILITY
+
+
+def device_tests(condition: Condition) -> bool:
+    """A test of the condition asks for the device's capability."""
+    return any(
+        _is_capability(part) or (isinstance(part, Term) and part.name.rsplit(".", 1)[-1] in _PROPERTIES)
+        for literal in condition
+        for part in subterms(literal.test)
+    )
 
 
 def label(condition: Condition) -> str:
