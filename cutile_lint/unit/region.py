@@ -91,7 +91,8 @@ class TimedWork:
         if self.work.kind == "sync" and not name.startswith((".", "torch.")):
             return f"`{name.removesuffix('()')}`"
         if name.startswith("."):
-            return f"`{text}()`" if text.endswith(name.removesuffix("()")) and len(text) < _QUOTED else f"`{name}`"
+            shown = text if text.endswith(name.removesuffix("()")) and len(text) < _QUOTED else name.removesuffix("()")
+            return f"`{shown}`" if call.args else f"`{shown}()`"
         last = name.rsplit(".", 1)[1]
         if text.rsplit(".", 1)[-1] == last and len(text) < _QUOTED:
             return f"`{text}`"
