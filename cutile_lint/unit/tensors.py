@@ -31,6 +31,13 @@ def _compares_data(value: Term) -> bool:
     return not any(isinstance(arg, Known) and not isinstance(arg.value, (int, float)) for arg in value.args)
 
 
+def _keeps_on_host(value: Value) -> bool:
+    """An argument of ``.to(…)`` that is no device but the CPU: a dtype, a flag, a memory format."""
+    if isinstance(value, Known):
+        return not isinstance(value.value, (str, int)) or isinstance(value.value, bool) or value.value == "cpu"
+    return isinstance(value, Term) and ((value.op == "attr" and value.name == "dtype") or value.op == "external")
+
+
 def _is_stream_or_event(value: Value) -> bool:
     """An object of ``torch.cuda`` that can be waited for."""
     for _, one in alternatives(value):
@@ -249,9 +256,9 @@ class Tensors:
         if value.op == "method":
             if value.name in ("cpu", "numpy", "tolist", "item"):
                 return True
-            if value.name in ("to", "cuda", "type_as") or "device" in value.keywords:
-                return False
-            return self.on_host(value.args[0])
+            if value.name == "to":
+                return self.on_host(value.args[0]) and all(map(_keeps_on_host, [*value.args[1:], *value.keywords.values()]))
+            return value.name not in ("cuda", "type_as") and "device" not in value.keywords and self.on_host(value.args[0])
         kind = self._named_kind("call", value.name) if value.op == "call" else None
         if kind in ("fill", "alloc") and value.name.rsplit(".", 1)[1] not in api.LIKE:
             return self._made_on_host(value.keywords.get("device"))
