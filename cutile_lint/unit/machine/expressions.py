@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from cutile_lint.frontends import syntax
 from cutile_lint.unit.machine.calls import Calls
-from cutile_lint.unit.machine.paths import extend, literals, truth
+from cutile_lint.unit.machine.paths import contradictory, extend, literals, truth
 from cutile_lint.unit.machine.scopes import Scope
-from cutile_lint.unit.machine.state import MAX_STEPS, TooMuch
+from cutile_lint.unit.machine.state import MAX_ALTERNATIVES, MAX_STEPS, TooMuch
 from cutile_lint.unit.machine.values import (
     Choice,
     Class,
@@ -22,6 +22,7 @@ from cutile_lint.unit.machine.values import (
     Record,
     Term,
     Value,
+    alternatives,
     unknown,
 )
 
@@ -187,10 +188,23 @@ class Expressions(Calls):
             return self.distribute(left, lambda one: self.binary(op, one, right, node, inplace))
         if isinstance(right, Choice) and isinstance(left, (Known, Term)):
             return self.distribute(right, lambda one: self.binary(op, left, one, node, inplace))
+        if isinstance(left, Choice) and isinstance(right, Choice) and (pairs := self._pairs(left, right)) is not None:
+            return self.choice([(path, self.binary(op, one, other, node, inplace)) for path, one, other in pairs], self.place(node))
         result = Term("binary", op, (left, right), place=self.place(node))
-        if isinstance(left, Term) or isinstance(right, Term):
+        if isinstance(left, (Term, Choice)) or isinstance(right, (Term, Choice)):
             self.emit("operator", node, op + "=" if inplace else op, value=result, target=left)
         return result
+
+    def _pairs(self, left: Choice, right: Choice) -> list[tuple[Condition, Value, Value]] | None:
+        """The pairs of constants that two choices may be at once; None when there are others, or many."""
+        pairs = [
+            (extend(path, other_path), one, other)
+            for path, one in alternatives(left)
+            for other_path, other in alternatives(right)
+            if isinstance(one, Known) and isinstance(other, Known) and not contradictory(self.path, path, other_path)
+        ]
+        constants = all(isinstance(one, Known) for side in (left, right) for _, one in alternatives(side))
+        return pairs if constants and 0 < len(pairs) <= MAX_ALTERNATIVES else None
 
     def compare(self, op: str, left: Value, right: Value, node: syntax.Node) -> Value:
         left, right = self.resolve(left), self.resolve(right)
