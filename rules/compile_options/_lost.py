@@ -1,0 +1,40 @@
+"""What CTL201 and CTL207 share: an option whose configured value does not arrive in its slot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cutile_lint.findings import Finding
+from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.option_fixes import forward_value
+from cutile_lint.unit.options import LostOption, config_places, lost_options, way
+from cutile_lint.unit.where import function_of, statement_of
+
+
+def check_option(unit: KernelUnit, option: str, meaning: str) -> Iterator[Finding]:
+    """Findings for one option; ``meaning`` is its name in words."""
+    seen = set()
+    for lost in lost_options(unit, option):
+        if lost.place in seen:
+            continue
+        seen.add(lost.place)
+        name, slot = lost.values[0].field, lost.argument.slot
+        yield Finding(
+            lost.place,
+            f"`{name}` of the config is lost here: the slot `{slot.name}` gets {_told(lost)}",
+            help=f"pass the config's {meaning} to the slot (`None` as -1), so that every config is compiled as it was written",
+            related=(*config_places(lost), *(one for one in way(lost.argument) if one.place != lost.place)),
+            fix=forward_value(lost),
+            statement=statement_of(lost.argument.launch.event, lost.place),
+            symbol=function_of(lost.argument.launch.event, lost.place),
+        )
+
+
+def _told(lost: LostOption) -> str:
+    origin = lost.origin
+    if origin is None:
+        return f"`{lost.values[0].got}`"
+    if origin.kind == "default":
+        return f"`{lost.values[0].got}`, the default of `{origin.name}`"
+    text = " ".join(origin.place.text.split())
+    return f"`{text if len(text) <= 60 and '`' not in text else lost.values[0].got}`"

@@ -1,0 +1,30 @@
+"""CTL206: a value that sizes the grid is passed as a compile option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cutile_lint.findings import Finding, Related
+from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.option_fixes import leave_or_forward
+from cutile_lint.unit.options import grid_source, way
+from cutile_lint.unit.where import function_of
+
+
+def check(unit: KernelUnit) -> Iterator[Finding]:
+    seen = set()
+    for argument in unit.option_arguments:
+        source = grid_source(argument)
+        if source is None or argument.place in seen:
+            continue
+        seen.add(argument.place)
+        origin = (Related(source.place, f"`{source.name}` sizes the grid"),) if source.place not in (None, argument.place) else ()
+        yield Finding(
+            argument.place,
+            f"`{source.name}` sizes the grid and is passed as the compile option `{argument.option}`",
+            help="pass the config's own value for the option, or the sentinel -1 to leave it to the compiler",
+            related=(*origin, *way(argument)[1:]),  # type: ignore[arg-type]
+            fix=leave_or_forward(argument),
+            statement=argument.launch.event.statement,
+            symbol=function_of(argument.launch.event, argument.place),
+        )
