@@ -7,7 +7,7 @@ there is something to report.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place, Span
@@ -22,9 +22,9 @@ _MAX_LEAVES = 40
 class Origin:
     """An expression that a value starts from.
 
-    ``kind``: "constant", "name" (of the module or not found), "field" (``name`` of a config), "default" (a parameter that the call ``node``
-    leaves out; ``name`` is the parameter), "other". ``level`` is the stack level it stands in. ``calls`` are the calls between it and the argument that it
-    was followed back from, outermost first, as source text of what is called; ``argument`` is the argument it is, when it is one on its own.
+    ``kind``: "constant", "name" (of the module or not found), "field" (``name`` of a config), "default" (the call ``node`` leaves out the
+    parameter ``name``), "other". ``level`` is the stack level it stands in. ``calls`` are the calls between it and the argument that
+    it was followed back from, outermost first, as source text of what is called; ``argument``: it is an argument on its own.
     """
 
     kind: str
@@ -34,7 +34,6 @@ class Origin:
     name: str = ""
     calls: tuple[str, ...] = ()
     argument: bool = False
-    via: list[Place] = field(default_factory=list)
 
 
 def origins(event: Event, argument: Place, program: Program) -> list[Origin]:

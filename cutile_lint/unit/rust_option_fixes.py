@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
@@ -225,7 +226,7 @@ def apply_option(unapplied: UnappliedOption, program: Program) -> Fix | None:
     if not edits:
         return None
     ordered = tuple(sorted(edits.values(), key=lambda edit: (str(edit.path), edit.start)))
-    if any(first.path == second.path and first.end > second.start for first, second in zip(ordered, ordered[1:], strict=False)):
+    if any(first.path == second.path and first.end > second.start for first, second in pairwise(ordered)):
         return None
     return Fix(f"apply `{unapplied.slot.name}` to the options of the launch", ordered, Applicability.SAFE)
 
