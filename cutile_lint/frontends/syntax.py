@@ -17,27 +17,38 @@ Shared meanings:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
+from cutile_lint.frontends.records import Record
 from cutile_lint.sources import Source, Span
+
+if TYPE_CHECKING:  # a type checker sees dataclasses; at run time they would cost a third of a check of one op
+    from dataclasses import dataclass, field
+else:
+    from cutile_lint.frontends.records import field
+
+    def dataclass(**_):
+        return lambda made: made
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class Node(Record):
     span: Span
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> list[Node]:
         """Direct child nodes in field order (fields are declared in source order where that is possible)."""
-        for item in fields(self):
-            value = getattr(self, item.name)
+        found: list[Node] = []
+        for name in self.NODE_FIELDS:
+            value = getattr(self, name)
             if isinstance(value, Node):
-                yield value
-            elif isinstance(value, (list, tuple)):
+                found.append(value)
+            elif value.__class__ is list:
                 for element in value:
                     if isinstance(element, Node):
-                        yield element
-                    elif isinstance(element, tuple):
-                        yield from (part for part in element if isinstance(part, Node))
+                        found.append(element)
+                    elif element.__class__ is tuple:
+                        found += [part for part in element if isinstance(part, Node)]
+        return found
 
     def walk(self) -> Iterator[Node]:
         """This node and all nodes below it, parents first."""
@@ -45,15 +56,17 @@ class Node:
         while stack:
             node = stack.pop()
             yield node
-            stack.extend(reversed(list(node.children())))
+            below = node.children()
+            below.reverse()
+            stack += below
 
 
 class Expr(Node):
-    __slots__ = ()
+    pass
 
 
 class Stmt(Node):
-    __slots__ = ()
+    pass
 
 
 # ── expressions ────────────────────────────────────────────────────────────
@@ -166,8 +179,8 @@ class Struct(Expr):
     name: str
     items: list[tuple[str, Expr]]
 
-    def children(self) -> Iterator[Node]:
-        yield from (value for _, value in self.items)
+    def children(self) -> list[Node]:
+        return [value for _, value in self.items]
 
 
 @dataclass(slots=True, eq=False)
@@ -611,7 +624,7 @@ class ModuleDef(Stmt):
 
 
 @dataclass(slots=True, eq=False)
-class Fault:
+class Fault(Record):
     """A syntax error: its place in the file and what the parser says."""
 
     span: Span
@@ -619,7 +632,7 @@ class Fault:
 
 
 @dataclass(slots=True, eq=False)
-class Comment:
+class Comment(Record):
     """A comment with its span (``#…`` or ``//…``, without the line ending)."""
 
     span: Span
@@ -627,7 +640,7 @@ class Comment:
 
 
 @dataclass(slots=True, eq=False)
-class Module:
+class Module(Record):
     """A parsed file. With ``faults`` the body holds what could be read around them (Python: nothing)."""
 
     source: Source

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from cutile_lint.frontends import syntax as s
 from cutile_lint.frontends.python.comments import comments
@@ -55,8 +55,8 @@ def block_of(module: s.Module, statement: s.Stmt) -> Block | None:
 def blocks_in(statement: s.Stmt) -> Iterator[tuple[list[s.Stmt], s.Node]]:
     """The statement lists directly in a statement, in source order, each with its owner."""
     owner: s.Node = statement.function if isinstance(statement, s.FunctionDef) else statement
-    for item in fields(owner):
-        value = getattr(owner, item.name)
+    for name in owner.NODE_FIELDS:
+        value = getattr(owner, name)
         if not isinstance(value, list) or not value:
             continue
         if isinstance(value[0], s.Stmt):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 
 from cutile_lint.frontends import syntax as s
@@ -19,7 +18,7 @@ def source(text: str | bytes) -> Source:
 def dump(node: object) -> object:
     """A tree without its places."""
     if isinstance(node, s.Node):
-        return (type(node).__name__, *(dump(getattr(node, item.name)) for item in fields(node) if not item.name.endswith("span")))
+        return (type(node).__name__, *(dump(getattr(node, name)) for name in node.FIELDS if not name.endswith("span")))
     if isinstance(node, (list, tuple)):
         return [dump(item) for item in node]
     return repr(node)
