@@ -15,6 +15,7 @@ from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.values import Entries, Items, Known, Term, Value
 
 if TYPE_CHECKING:
+    from cutile_lint.frontends.ir import IrModule
     from cutile_lint.unit.machine.machine import Machine
     from cutile_lint.unit.machine.statements import Statements
 
@@ -27,10 +28,12 @@ class Program:
     def __init__(self, workspace: Workspace, runtime_names: Mapping[str, Iterable[str]] | None = None) -> None:
         self.workspace = workspace
         self.modules: dict[Path, syntax.Module | None] = {}
+        self.ir_modules: dict[Path, IrModule | None] = {}
         self._roles: dict[str, str] = {}
         for role, names in {**RUNTIME_NAMES, **(runtime_names or {})}.items():
             self._roles.update(dict.fromkeys(names, role))
         self._resolved: dict[tuple[Path, str, int], Path | None] = {}
+        self._mutable: dict[Path, set[str]] = {}
 
     # ── files ──
 
@@ -49,6 +52,15 @@ class Program:
         from cutile_lint.frontends import python
 
         return python.parse(source)
+
+    def ir_module(self, path: Path) -> IrModule | None:
+        """The parsed Tile IR text; None when there is none or it cannot be read."""
+        if path not in self.ir_modules:
+            from cutile_lint.frontends.ir import parse_ir
+
+            source = self.workspace.source(path)
+            self.ir_modules[path] = parse_ir(source) if source is not None else None
+        return self.ir_modules[path]
 
     # ── imports ──
 
@@ -126,7 +138,9 @@ class Program:
         scope = scopes[path] = Scope(module.source)
         traces = machine.__dict__.setdefault("module_traces", {})
         traces[path] = machine.load(module, scope)  # type: ignore[union-attr]
-        for name in _mutable_state(module):
+        if path not in self._mutable:
+            self._mutable[path] = _mutable_state(module)
+        for name in self._mutable[path]:
             if name in scope.names and not isinstance(scope.names[name], Term):
                 scope.names[name] = _state(path, name, scope.names[name])
         return scope
