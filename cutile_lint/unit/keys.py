@@ -1,0 +1,214 @@
+"""Autotune keys: what a key must tell apart, what it lacks, and what must not stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cutile_lint.sources import Place
+from cutile_lint.unit.determined import Determined, atoms, bare, canonical, leaves
+from cutile_lint.unit.launches import Launch, described_tensor
+from cutile_lint.unit.machine.trace import Tuning
+from cutile_lint.unit.machine.values import Choice, Condition, Items, Term, Value, alternatives, subterms
+from cutile_lint.unit.runs import Run
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.model import KernelUnit
+
+
+@dataclass(slots=True, eq=False)
+class Need:
+    """A value that tells launches apart. ``role``: "generic", "variant", "configs", "size", "dtype"; ``what`` it becomes."""
+
+    value: Value
+    role: str
+    what: str
+    place: Place
+
+
+@dataclass(slots=True, eq=False)
+class Lack:
+    """An incomplete key: the atoms it lacks, each with what they are needed for."""
+
+    run: Run
+    tuning: Tuning
+    key: Value
+    missing: dict[object, tuple[Value, Need]] = field(default_factory=dict)
+
+
+def lacking(unit: KernelUnit) -> Iterator[Lack]:
+    """The keys that lack something, for tuner calls whose key is known."""
+    for run in unit.runs:
+        for tuning in run.tunings:
+            key = tuning.key
+            if key is None or not is_readable(key):
+                continue
+            path = tuning.event.path
+            given = Determined(list(leaves(key)) + _whole(key), path, unit.program)
+            lack = Lack(run, tuning, key)
+            for need in needs(unit, run, tuning):
+                for atom in _absent(given, need, path):
+                    lack.missing.setdefault(canonical(atom), (atom, need))
+            if lack.missing:
+                yield lack
+
+
+def _whole(key: Value) -> list[Value]:
+    return [item for _, one in alternatives(key) if isinstance(one, Items) for item in one.items]
+
+
+def is_readable(key: Value) -> bool:
+    """Every element is a value that was followed to its end."""
+    for _, one in alternatives(key):
+        if isinstance(one, Items):
+            if one.open or any(one.conditions) or not all(is_readable(item) for item in one.items):
+                return False
+        elif any(isinstance(part, Term) and part.op in ("unknown", "payload", "raised") for part in subterms(one)):
+            return False
+        elif isinstance(bare(one), Term) and bare(one).op == "call" and bare(one).serial and not _is_plain(bare(one)):  # type: ignore[attr-defined]
+            return False
+    return True
+
+
+def _is_plain(value: Term) -> bool:
+    return (
+        value.name in ("id", "hash")
+        or value.name.startswith(("torch.", "tilegym."))
+        or value.name.rsplit(".", 1)[-1] == "next_power_of_2"
+    )
+
+
+# ── needs ──────────────────────────────────────────────────────────────────
+
+
+def needs(unit: KernelUnit, run: Run, tuning: Tuning) -> Iterator[Need]:
+    """What the key must tell apart, the strictest needs first."""
+    launches = [launch for launch in run.launches if launch.timed == tuning.number]
+    boundaries = {boundary.symbol: boundary for boundary in unit.boundary}
+    tensors: list[tuple[Value, Place]] = []
+    dispatched = False
+    for launch in launches:
+        boundary = boundaries.get(launch.symbol)
+        if boundary is None or not boundary.is_aligned(launch):
+            continue
+        for slot in boundary.slots:
+            value, place = launch.arguments.positional[slot.index], launch.argument_place(slot.index)
+            roles = slot.roles()
+            if slot.is_descriptor:
+                tensor = described_tensor(value, unit.program)
+                if tensor is not None:
+                    tensors.append((tensor, place))
+                dispatched = dispatched or _reads_dtype(boundary, slot.name)
+            elif slot.option is not None or roles & {"device", "stream"}:
+                continue
+            elif "generic" in roles:
+                name = next(use.name or slot.name for use in slot.uses if use.role == "generic")
+                yield Need(value, "generic", f"the const generic `{name}`", place)
+            elif "condition" in roles and not slot.type.startswith("f"):
+                yield Need(value, "variant", f"`{slot.name}`, which chooses the kernel", place)
+            elif slot.type in ("i32", "i64", "u32", "u64", "usize", "isize") and roles:
+                yield Need(value, "size", f"`{slot.name}`", place)
+    yield from _path_needs(tuning, launches)
+    yield from _config_needs(tuning)
+    inputs = [(tensor, place) for tensor, place in tensors if run.tensors.is_input(tensor)]
+    if inputs and dispatched:
+        yield Need(Term("attr", "dtype", (_first_input(run, inputs[0][0]),)), "dtype", "the element type", inputs[0][1])
+    if inputs:
+        yield Need(Term("attr", "shape", (_first_input(run, inputs[0][0]),)), "shape", "the grid", inputs[0][1])
+
+
+def _first_input(run: Run, tensor: Value) -> Value:
+    return next(root for root in run.tensors.roots(tensor) if isinstance(root, Term) and root.op == "input")
+
+
+def _reads_dtype(boundary, name: str) -> bool:
+    """The export chooses an element type by the descriptor's dtype."""
+    for launch in boundary.kernel_launches:
+        values = [literal.test for literal in launch.path] + list(launch.generics.items if launch.generics is not None else [])
+        for value in values:
+            for part in subterms(value):
+                if isinstance(part, Term) and part.op == "attr" and part.name == "dtype":
+                    if any(isinstance(one, Term) and one.op == "input" and one.name == name for one in subterms(part)):
+                        return True
+    return False
+
+
+def _path_needs(tuning: Tuning, launches: list[Launch]) -> Iterator[Need]:
+    """Branches of the timed region that choose between launches."""
+    before = {literal.key() for literal in tuning.event.path}
+    for launch in launches:
+        for literal in launch.path:
+            if literal.key() not in before and _is_branch(literal.test):
+                place = literal.test.place or launch.place
+                yield Need(literal.test, "variant", f"which launch of `{launch.symbol}` runs", place)
+
+
+def _config_needs(tuning: Tuning) -> Iterator[Need]:
+    """Conditions and values that the list of configs depends on."""
+    before = {literal.key() for literal in tuning.event.path}
+    paths: list[Condition] = []
+    for path, value in alternatives(tuning.configs) if tuning.configs is not None else ():
+        paths.append(path)
+        if isinstance(value, Items):
+            paths += value.conditions
+            for item in value.items:
+                for part in subterms(item):
+                    if isinstance(part, (Term, Choice)) and part is not item:
+                        yield Need(part, "configs", "the list of configs", part.place or tuning.event.place)
+    for path in paths:
+        for literal in path:
+            if literal.key() not in before:
+                yield Need(literal.test, "configs", "the list of configs", literal.test.place or tuning.event.place)
+
+
+def _is_branch(test: Value) -> bool:
+    return not any(isinstance(part, Term) and part.op in ("unknown", "field", "config") for part in subterms(test))
+
+
+# ── what is absent ─────────────────────────────────────────────────────────
+
+
+def _absent(given: Determined, need: Need, path: Condition) -> Iterator[Value]:
+    """The atoms of a need that the key neither holds nor settles."""
+    if need.role == "shape":
+        if not given.has_sizes:
+            yield need.value
+        return
+    if need.role == "dtype":
+        if not given.mentions_dtype() and given.answer(need.value) is False and not _one_dtype(need.value, path):
+            yield need.value
+        return
+    if any(isinstance(part, Term) and part.op in ("unknown", "element", "payload") for part in subterms(need.value)):
+        return
+    if given.answer(need.value) is not False:
+        return
+    lenient = need.role == "size"
+    for atom in atoms(need.value):
+        if given.answer(atom) is not False:
+            continue
+        if (lenient or need.role in ("variant", "configs")) and given.mentions(atom):
+            continue
+        if (
+            isinstance(atom, Term)
+            and atom.op == "attr"
+            and atom.name == "dtype"
+            and (given.mentions_dtype() or _one_dtype(atom, path))
+        ):
+            continue
+        yield atom
+
+
+def _one_dtype(value: Value, path: Condition) -> bool:
+    """The path allows one dtype of the tensor only."""
+    key = canonical(value)
+    for literal in path:
+        test = literal.test
+        if not literal.holds or not isinstance(test, Term) or test.op != "compare" or canonical(test.args[0]) != key:
+            continue
+        other = test.args[1]
+        if test.name in ("==", "is") and isinstance(other, Term) and other.op == "external":
+            return True
+        if test.name == "in" and isinstance(other, Items) and len(other.items) == 1:
+            return True
+    return False
