@@ -192,6 +192,14 @@ class Layout:
             for other in self._used_by(path, files.library):
                 if other not in files.rust:
                     files.rust.append(other)
+        if files.library is None and files.wrapper is not None:
+            files.library = self._library_beside(files.wrapper)
+
+    def _library_beside(self, wrapper: Path) -> Path | None:
+        """The crate root in the wrapper's package, or beside it, though nothing in it is the wrapper's."""
+        library = self._library(wrapper)
+        package = (wrapper.parent, wrapper.parent.parent)
+        return library if library is not None and any(folder in library.parents for folder in package) else None
 
     def _used_by(self, path: Path, library: Path | None) -> list[Path]:
         """The exporting file, files included beside it in the crate root, its neighbours, and the shared files above it."""

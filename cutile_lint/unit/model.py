@@ -5,7 +5,7 @@ Everything is computed on first use. Answers come in three kinds: yes, no, and "
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,8 @@ from cutile_lint.unit.program import Program
 from cutile_lint.unit.runs import EntryRun, ExportRun, Run, run_entry, run_export
 
 if TYPE_CHECKING:
+    from cutile_lint.frontends.manifest import Manifest
+    from cutile_lint.unit.health import Health
     from cutile_lint.unit.transpose_copies import TransposedCopy
     from cutile_lint.unit.transpose_flags import IgnoredFlag
     from cutile_lint.unit.transposes import TransposedTwice
@@ -45,6 +47,12 @@ class KernelUnit:
 
     def __repr__(self) -> str:
         return f"KernelUnit({self.name!r})"
+
+    def knows(self, layer: str, needs: Iterable[str] = ()) -> bool:
+        """Whether silence of a rule of this layer means *no*: everything was followed and its evidence is there."""
+        from cutile_lint.unit.completeness import followed
+
+        return followed(self, layer, needs)
 
     # ── files ──
 
@@ -196,6 +204,24 @@ class KernelUnit:
         from cutile_lint.unit.region import timed_work
 
         return timed_work(self)
+
+    # ── what could not be read, and what hangs together with nothing ──
+
+    @cached_property
+    def health(self) -> Health:
+        """Syntax errors and refused files among all that was read for the unit."""
+        from cutile_lint.unit.health import Health
+
+        return Health(self)
+
+    @cached_property
+    def manifest(self) -> Manifest | None:
+        """The crate's ``Cargo.toml``."""
+        from cutile_lint.frontends.manifest import read_manifest
+
+        path = self.layout.manifest
+        source = self.program.workspace.source(path) if path is not None else None
+        return read_manifest(source) if source is not None else None
 
     # ── the reference ──
 

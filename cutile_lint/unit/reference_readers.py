@@ -98,12 +98,10 @@ def dispatch_condition(unit: KernelUnit, text: str) -> Condition:
 def ir_variants(unit: KernelUnit, paths: dict[str, Path], arch: Arch | None) -> list[ReferenceVariant]:
     if not paths:
         return []
-    from cutile_lint.frontends.ir import parse_ir
-
     found = []
     for name, path in paths.items():
         source = unit.program.workspace.source(path)
-        module = parse_ir(source) if source is not None else None
+        module = unit.program.ir_module(path)
         for entry in module.entries if module is not None else []:
             assert source is not None
             found.append(_ir_variant(unit, name, entry, source, arch))
