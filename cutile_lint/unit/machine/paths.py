@@ -200,9 +200,29 @@ def _clashes(path: Condition, known: dict[object, bool]) -> bool:
 
 def contradictory(*paths: Condition) -> bool:
     """No execution takes all the paths: a test both ways, or one subject equal to two constants."""
-    return _Facts(paths).conflict
+    return _facts(paths).conflict
 
 
 def implies(path: Condition, test: Value) -> bool | None:
     """What ``path`` says about ``test``: True, False, or None."""
-    return _implied(test, _Facts((path,)).known)
+    return _implied(test, _facts((path,)).known)
+
+
+#: The facts of literals asked about before, by the literals' identities. Three questions of four are repeated ones.
+_ASKED: dict[tuple[int, ...], tuple[tuple[Condition, ...], _Facts]] = {}
+_MAX_ASKED = 4096
+
+
+def _facts(paths: tuple[Condition, ...]) -> _Facts:
+    key = tuple([id(literal) for path in paths for literal in path])
+    known = _ASKED.get(key)
+    if known is None:
+        if len(_ASKED) >= _MAX_ASKED:
+            _ASKED.clear()
+        known = _ASKED[key] = (paths, _Facts(paths))  # the paths keep the literals, and so their identities, alive
+    return known[1]
+
+
+def forget() -> None:
+    """Let go of everything that was asked about."""
+    _ASKED.clear()
