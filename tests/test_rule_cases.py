@@ -15,6 +15,8 @@ from cutile_lint.findings import Finding
 from cutile_lint.fixes.case_runner import MemoryRunner
 
 RULES = builtin_rules()
+#: has no module: it is about what all other rules found
+SAID_BY_THE_ENGINE = {"CTL901"}
 CASES = [case for info in RULES for case in load_cases(load_doc(info))]
 
 
@@ -86,8 +88,8 @@ def test_a_rule_is_complete(info: RuleInfo) -> None:
 def test_a_rule_lies_where_its_name_says(info: RuleInfo) -> None:
     assert re.fullmatch(r"CTL[1-9][0-9]{2}", info.code)
     assert info.module.rpartition(".")[2] == info.name.replace("-", "_")
-    assert info.coded
-    assert callable(info.load())
+    assert info.coded or info.code in SAID_BY_THE_ENGINE
+    assert not info.coded or callable(info.load())
 
 
 def test_the_rules_of_a_group_share_the_first_digit() -> None:

@@ -109,7 +109,8 @@ def _run(
         units = _guarded(report, "reading the files", _load, workspace, paths, settings)
         if units is None:
             continue
-        result = _guarded(report, "running the rules", partial(run, known=codes.get), units, rules, configurations.for_file)
+        running = partial(run, known=codes.get, judged=frozenset(paths))
+        result = _guarded(report, "running the rules", running, units, rules, configurations.for_file)
         if result is None:
             continue
         for finding in result.findings:

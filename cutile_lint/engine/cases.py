@@ -164,7 +164,7 @@ def check_case(case: Case, runner: Runner, rules: Sequence[RuleInfo] = ()) -> li
     if case.valid:
         return problems + [f"not expected: {_told(finding, run)}" for finding in found]
     problems += _compare(case, found, run)
-    return problems or _check_fixes(case, found, runner)
+    return problems or _check_fixes(case, found, runner, chosen)
 
 
 def _compare(case: Case, found: list[Finding], run: CaseRun) -> list[str]:
@@ -206,7 +206,7 @@ def _compare_one(case: Case, expected: Mapping[str, Any], finding: Finding, run:
     return problems
 
 
-def _check_fixes(case: Case, found: list[Finding], runner: Runner) -> list[str]:
+def _check_fixes(case: Case, found: list[Finding], runner: Runner, rules: Sequence[RuleInfo]) -> list[str]:
     """The fixes as the case expects them, and what holds for every fix: finding gone, nothing left to do in a second run."""
     problems = []
     for key, unsafe in (("fixed", False), ("unsafe_fixed", True)):
@@ -214,22 +214,24 @@ def _check_fixes(case: Case, found: list[Finding], runner: Runner) -> list[str]:
         has_fix = any(item.fix is not None and item.fix.applicability.value == level for item in found)
         if key not in case.data and not has_fix:
             continue
-        after, failures = runner.fix(case.tree, (case.rule,), case.options, case.paths, unsafe)
+        after, failures = runner.fix(case.tree, rules, case.options, case.paths, unsafe)
         problems += failures
         if key in case.data:
             problems += _compare_trees(_expected_tree(case, key), after, key)
         if has_fix:
-            problems += _check_stable(case, found, after, runner, unsafe)
+            problems += _check_stable(case, found, after, runner, rules, unsafe)
     return problems
 
 
-def _check_stable(case: Case, found: list[Finding], after: Tree, runner: Runner, unsafe: bool) -> list[str]:
-    rest = runner.check(after, (case.rule,), case.options, case.paths)
+def _check_stable(
+    case: Case, found: list[Finding], after: Tree, runner: Runner, rules: Sequence[RuleInfo], unsafe: bool
+) -> list[str]:
+    rest = runner.check(after, rules, case.options, case.paths)
     fixable = sum(1 for item in found if item.fix is not None and (unsafe or item.fix.applicability.value == "safe"))
     problems = [f"after the fix: {error}" for error in rest.errors]
     if len(rest.findings) > len(found) - fixable:
         problems += [f"still there after the fix: {_told(item, rest)}" for item in rest.findings]
-    again, _ = runner.fix(after, (case.rule,), case.options, case.paths, unsafe)
+    again, _ = runner.fix(after, rules, case.options, case.paths, unsafe)
     if again != after:
         problems.append("a second run of the fix changes the files again")
     return problems

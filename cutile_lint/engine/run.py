@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from cutile_lint.unit import KernelUnit
 
 SettingsFor = Callable[[Path], Settings]
+#: says that a suppression is not needed
+UNUSED = "CTL901"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +57,20 @@ def run(
     settings: Settings | SettingsFor | None = None,
     *,
     known: Callable[[str], str | None] | None = None,
+    judged: Container[Path] | None = None,
 ) -> Report:
     """Run the rules on the units.
 
     ``settings`` (of the run, or by a finding's file) decide whether a rule is on there, and its level. ``known`` tells the code
-    for a code or name in a suppression comment; by default that of every built-in rule, selected or not.
+    for a code or name in a suppression comment; by default that of every built-in rule, selected or not. ``judged``: files whose
+    suppressions may be called unused, because every op that they are part of is among the units (None: all files).
     """
     report = Report()
     rules = tuple(rules)
     checks = _load_checks(rules, report)
     found: dict[tuple[str, Place], Finding] = {}
     sources: dict[Path, Source] = {}
+    units = list(units)
     for unit in units:
         for source in unit.files:
             sources.setdefault(source.path, source)
@@ -76,11 +81,48 @@ def run(
                     _keep(found, finding)
     silencers = _read_all(sources, known or _resolver(rules))
     report.suppressions = [item for item in silencers.values() if item.items or item.mistakes]
-    for finding in sorted(found.values(), key=Finding.sort_key):
+    _sort_out(found.values(), silencers, report)
+    judge = next((info for info in rules if info.code == UNUSED), None)
+    if judge is not None and report.suppressions:
+        files = [item for item in report.suppressions if judged is None or item.source.path in judged]
+        _judge(judge, files, units, checks, settings, report)
+        report.findings.sort(key=Finding.sort_key)
+    return report
+
+
+def _sort_out(findings: Iterable[Finding], silencers: Mapping[Path, Suppressions], report: Report) -> None:
+    for finding in sorted(findings, key=Finding.sort_key):
         silencer = silencers.get(finding.path)
         silenced = silencer is not None and silencer.silences(finding)
         (report.suppressed if silenced else report.findings).append(finding)
-    return report
+
+
+def _judge(
+    info: RuleInfo,
+    files: list[Suppressions],
+    units: list[KernelUnit],
+    checks: list[tuple[RuleInfo, Check]],
+    settings: Settings | SettingsFor | None,
+    report: Report,
+) -> None:
+    """Add the findings about suppressions themselves."""
+    from cutile_lint.engine.unused import Answers, holders, unused_suppressions
+
+    failed = {error.rule for error in report.errors}
+    ran = {rule.code: rule for rule, _ in checks if rule.code not in failed}
+
+    def is_on(path: Path, rule: RuleInfo) -> bool:
+        chosen = settings if isinstance(settings, Settings) or settings is None else settings(path)
+        return chosen is None or (chosen.selects(rule.code, rule.name) and not chosen.ignored_in_file(path, rule.code, rule.name))
+
+    by_path = holders(units, (item.source for item in files))
+    findings = []
+    for finding in list(unused_suppressions(files, Answers(ran, by_path, is_on))):
+        finding.ops = tuple(sorted({unit.name for unit in by_path.get(finding.path, [])}))
+        _complete(finding, info, "")
+        if _is_on(finding, settings):
+            findings.append(finding)
+    _sort_out(findings, {item.source.path: item for item in files}, report)
 
 
 def _is_on(finding: Finding, settings: Settings | SettingsFor | None) -> bool:

@@ -36,6 +36,12 @@ class Suppression:
     row: int
     #: the comment stands on a line of its own, before what it covers
     before: bool
+    #: the whole comment that it stands in
+    comment: Span
+    #: the codes as they are written, which may be names
+    written: tuple[str, ...]
+    #: what else stands between the brackets: no rule's code or name
+    unknown: tuple[str, ...] = ()
     reason: str = ""
     used: set[str] = field(default_factory=set)
 
@@ -56,6 +62,7 @@ class Mistake:
 
     place: Place
     message: str
+    help: str = ""
 
 
 @dataclass(slots=True)
@@ -114,21 +121,26 @@ def _read_directive(
     source = result.source
     place = _inner_place(source, comment, match.start(), match.end())
 
-    def mistake(message: str, where: Place = place) -> None:
-        result.mistakes.append(Mistake(where, message))
+    def mistake(message: str, where: Place = place, help: str = "") -> None:
+        result.mistakes.append(Mistake(where, message, help))
 
     word, codes = match["word"], match["codes"]
     if word not in _WORDS:
         return mistake(f"`{word}` is no directive; `ignore[…]` or `ignore-file[…]` is expected")
     if codes is None or not match["close"] or not codes.strip():
         return mistake(f"`{word}` names no code; write `{word}[CTL101]`")
-    known = []
+    known: list[str] = []
+    written: list[str] = []
+    unknown: list[str] = []
     for text, start, end in _items(codes, match.start("codes")):
         code = resolve(text)
         if code is None:
-            mistake(f"`{text}` is no rule's code or name", _inner_place(source, comment, start, end))
+            where = _inner_place(source, comment, start, end)
+            mistake(f"`{text}` is no rule's code or name, so it silences nothing", where, "`cutile-lint rule --all` lists them")
+            unknown.append(text)
         else:
             known.append(code)
+            written.append(text)
     row = source.position(comment.span.start)[0]
     before = row in own_rows
     if word == "ignore-file":
@@ -139,7 +151,8 @@ def _read_directive(
         row = next(line for line in range(row + 1, row + len(own_rows) + 2) if line not in own_rows)
     if known:
         reason = comment.text[match.end() :].removesuffix("*/").strip(" \t:–—-")
-        result.items.append(Suppression(place, tuple(known), row, before, reason))
+        item = Suppression(place, tuple(known), row, before, comment.span, tuple(written), tuple(unknown), reason)
+        result.items.append(item)
 
 
 def _items(codes: str, offset: int) -> Iterator[tuple[str, int, int]]:

@@ -51,11 +51,11 @@ class MemoryRunner:
         workspace = Workspace(overlays)
         settings = Configurations(workspace).for_folder(self.root)
         load: Load = self._load or unit.load
-        return run(load(workspace, files, settings), rules, settings)
+        return run(load(workspace, files, settings), rules, settings, judged=frozenset(files))
 
     def _overlays(self, tree: Tree, options: Mapping[str, Any]) -> dict[Path, bytes]:
         """The tree, with a configuration file that holds the options and ends the search for another one."""
-        table = "".join(f"{key} = {json.dumps(value)}\n" for key, value in options.items())
+        table = "".join(f"{key} = {_toml(value)}\n" for key, value in options.items())
         return {self.root / path: text.encode("utf-8") for path, text in {"cutile-lint.toml": table, **tree}.items()}
 
     def _files(self, tree: Tree, paths: Sequence[str]) -> list[Path]:
@@ -65,3 +65,10 @@ class MemoryRunner:
             path for path in chosen if any(item in (".", path) or path.startswith(item.rstrip("/") + "/") for item in paths)
         ]
         return [self.root / path for path in sorted(chosen)]
+
+
+def _toml(value: Any) -> str:
+    """A value of a case's ``options`` as TOML; mappings become inline tables."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()) + "}"
+    return json.dumps(value)
