@@ -64,15 +64,16 @@ def _op_flag(run: Run, param: syntax.Param, boundaries: list[Boundary]) -> Itera
         if len(slots) != 1 or not launches:
             continue
         for launch in launches:
-            if not _reaches(mention, launch, slots[0], run):
+            on = possible((Literal(Term("input", param.name), True),), launch.path)
+            if on and not _reaches(mention, launch, slots[0], run):
                 yield IgnoredFlag("slot", param.name, launch.argument_place(slots[0].index), launch, slots[0], symbol=run.function.name)
                 break
 
 
 def _reaches(mention: Mention, launch: Launch, slot: Slot, run: Run) -> bool:
-    """The flag is in the slot's value, refused on the launch's path, or decides which view of an operand is passed."""
+    """The flag is in the slot's value, or decides which view of an operand is passed."""
     values = launch.arguments.positional
-    if mention.in_path(launch.path) or mention.in_value(values[slot.index]):
+    if mention.in_value(values[slot.index]):
         return True
     for value in values:
         tensor = described_tensor(value, run.program)

@@ -111,15 +111,15 @@ def export_owners(kernel: KernelLaunch, argument: Value, events: list[Event]) ->
 
 
 def _in_export(event: Event | None, kernel: KernelLaunch) -> Place | None:
-    """The call in the export's own file that leads to an event in a helper."""
+    """The innermost call in the export's own file that leads to an event in a helper function or macro."""
     if event is None:
         return None
-    source = kernel.event.stack[0].source
-    for stop in event.stack[1:]:
-        call = stop.frame.call
-        if call is not None and call.source is source:
-            return call
-    return event.place
+    source = kernel.place.source
+    if event.place.source is source:
+        return event.place
+    calls = [stop.frame.call for stop in event.stack[1:] if stop.frame.call is not None]
+    inside = [call for call in (*event.expansions, *calls) if call.source is source]
+    return inside[-1] if inside else event.place
 
 
 def _host_order(value: Value, name: str) -> list[tuple[Condition, list[int], Place | None]] | None:

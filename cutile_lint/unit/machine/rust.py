@@ -106,7 +106,9 @@ class RustDialect(Dialect):
         if isinstance(value, Metavariable):
             # an identifier that the macro has bound since (``let $dev = …``) is read from the caller
             if isinstance(value.node, syntax.Name) and (bound := value.scope.lookup(value.node.id)) is not None:
-                return self.read(machine, value.node.id, bound)
+                current = self.read(machine, value.node.id, bound)
+                # the value that was passed knows its way through the macro's arguments
+                return value.value if current.key() == value.value.key() else current
             return value.value
         if isinstance(value, Repeated):
             return value.elements[0].value if value.elements else unknown(f"empty repetition {name}")
@@ -262,14 +264,15 @@ class RustDialect(Dialect):
         scope = Scope(macro.scope.source, macro.scope, caller.function, transparent=True)
         self._bind_metavariables(machine, arm, node, scope)
         statement = machine.frame.statement
-        saved_source = machine.frame.source
+        saved_source, saved_expansions = machine.frame.source, machine.expansions
+        machine.expansions = (*saved_expansions, machine.place(node))
         machine.frame.source = macro.scope.source
         try:
             with machine.inside(scope=scope):
                 value = machine.run(arm.body)
         finally:
             machine.frame.statement = statement
-            machine.frame.source = saved_source
+            machine.frame.source, machine.expansions = saved_source, saved_expansions
         if not arm.block and caller.source is macro.scope.source:
             for name, bound in scope.names.items():
                 if not name.startswith("$") and name not in caller.names:

@@ -43,6 +43,7 @@ class State:
         self.loops: tuple[syntax.Node, ...] = ()
         self.contexts: tuple[Value, ...] = ()
         self.tries: tuple[syntax.Try, ...] = ()
+        self.expansions: tuple[Place, ...] = ()
         self.timed = 0
         self.steps = 0
         self.serial = 0
@@ -85,6 +86,7 @@ class State:
             self.tries,
             self.timed,
             node,
+            self.expansions,
         )
         self.trace.events.append(event)
         return event

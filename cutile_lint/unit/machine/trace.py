@@ -63,6 +63,8 @@ class Event:
     tries: tuple[syntax.Try, ...] = ()
     timed: int = 0
     node: syntax.Node | None = None
+    #: calls of macros whose bodies it stands in, outermost first
+    expansions: tuple[Place, ...] = ()
 
     @property
     def stop(self) -> Stop:
