@@ -14,6 +14,7 @@ from cutile_lint.unit.option_names import option_named
 from cutile_lint.unit.options import LostOption, OptionArgument
 from cutile_lint.unit.origins import Origin, named_values, node_at
 from cutile_lint.unit.program import Program
+from cutile_lint.unit.where import level_of
 
 #: Calls around an argument that do not stand in for a helper of the project.
 _CONVERSIONS = frozenset(["int", "float", "bool", "max", "min", "abs"])
@@ -160,21 +161,20 @@ def exchange(program: Program, first: Place, second: Place, message: str) -> Fix
 # ── not an option at all ───────────────────────────────────────────────────
 
 
-def leave_or_forward(argument: OptionArgument) -> Fix | None:
+def leave_or_forward(argument: OptionArgument, place: Place) -> Fix | None:
     """Instead of a value that is no option: the config's own value where configs have one, else the sentinel.
 
     Unsafe: what was meant is not known.
     """
-    module = argument.program.module(argument.place.source.path)
-    node = node_at(argument.program, argument.place)
+    module = argument.program.module(place.source.path)
+    node = node_at(argument.program, place)
     if module is None or not isinstance(node, syntax.Expr):
         return None
     configs = configs_of(argument.tuning) if argument.tuning is not None else None
     field = next((name for config in configs or () if (name := config.field_of(argument.option)) is not None), None)
     text, what = None, "leave the option to the compiler"
     if configs and field is not None:
-        level = len(argument.launch.event.stack) - 1
-        origin = Origin("other", node, argument.place, level, argument=True)
+        origin = Origin("other", node, place, level_of(argument.launch.event, place), argument=True)
         nullable = any(config.explicit(argument.option) is None for config in configs)
         lost = LostOption(argument, [], origin, nullable, configs)
         expression = _expression(lost, origin, field)

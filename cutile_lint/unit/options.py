@@ -166,21 +166,37 @@ def _made_instead(argument: OptionArgument, lost: LostValue, configs: list[Confi
     """The expression on the way back that gives the value which arrives instead of the config's."""
     names = {name for config in configs for name in config.fields if option_named(name) == argument.option}
     found = [origin for origin in argument.origins() if not (origin.kind == "field" and origin.name in names)]
-    exact = [origin for origin in found if isinstance(origin.node, syntax.Const) and origin.node.value == lost.got]
-    instead = [origin for origin in found if origin.kind in ("default", "name", "constant")]
-    ordered = [*exact, *instead, *found]
-    return ordered[0] if ordered else None
+    if not found:
+        return None
+
+    def rank(origin: Origin) -> int:
+        value = origin.node.value if isinstance(origin.node, syntax.Const) else lost
+        if value is None and lost.got <= 0:
+            return 0  # what a helper turns into the sentinel
+        return 1 if value == lost.got else 2 if origin.kind in ("default", "name", "constant") else 3
+
+    return min(found, key=rank)
 
 
 # ── swapped (CTL209) ───────────────────────────────────────────────────────
 
 
 def carried_option(value: Value) -> str | None:
-    """The compile option that a value brings: by its config fields, else by the names of parameters it is made of."""
-    named = {option_named(name) for name in fields_read(value)} - {None}
-    if not named:
-        named = {option_named(part.name) for part in subterms(value) if isinstance(part, Term) and part.op == "input"} - {None}
-    return named.pop() if len(named) == 1 else None
+    """The compile option whose value this is: a config field or parameter as it is, perhaps converted or with a default."""
+    found = {option_named(part.name) for _, leaf in alternatives(value) for part in plain_sources(leaf)} - {None}
+    return found.pop() if len(found) == 1 else None
+
+
+def plain_sources(leaf: Value) -> list[Term]:
+    """The config field or parameter that a value is, through conversions, clamps and defaults; nothing for a computed one."""
+    if isinstance(leaf, Term):
+        if leaf.op in ("field", "input"):
+            return [leaf]
+        if leaf.op == "or" or (leaf.op == "call" and leaf.name in ("int", "max", "min")):
+            parts = [part for part in leaf.args if not isinstance(part, Known)]
+            if len(parts) == 1:
+                return [source for _, inner in alternatives(parts[0]) for source in plain_sources(inner)]
+    return []
 
 
 def is_swapped(argument: OptionArgument) -> bool:
@@ -192,25 +208,35 @@ def is_swapped(argument: OptionArgument) -> bool:
 # ── a grid's size as an option (CTL206) ────────────────────────────────────
 
 
+def turning_point(argument: OptionArgument, sources: list[Value]) -> tuple[Place, str]:
+    """Where a value gets the option's name: the first parameter named for it on the way, else the slot; and what that is called."""
+    for source in sources:
+        for hop in source.hops():
+            if hop.kind == "passed" and option_named(hop.name) == argument.option and hop.place.source.is_python:
+                return hop.place, hop.name
+    return argument.place, argument.slot.name
+
+
 @dataclass(frozen=True, slots=True)
 class GridSource:
-    """Why a value is a grid's: ``name`` says what it is, ``place`` where that was seen."""
+    """Why a value is a grid's: ``name`` says what it is, ``place`` where that was seen; ``passed`` is where it is taken for an option."""
 
     name: str
     place: Place | None
+    passed: Place
 
 
 def grid_source(argument: OptionArgument) -> GridSource | None:
     """The grid-sizing value that an option slot gets; None for other values, and for a config field that feeds both."""
     for _, leaf in alternatives(argument.value):
-        if fields_read(leaf):
+        if any(source.op == "field" for source in plain_sources(leaf)):
             continue
         for part in subterms(leaf):
             for hop in part.hops():
                 if hop.kind == "bound" and _GRID_NAME.match(hop.name):
-                    return GridSource(hop.name, hop.place)
+                    return GridSource(hop.name, hop.place, turning_point(argument, [leaf, part])[0])
             if isinstance(part, Term) and part.op == "call" and argument.program.role(part.name) == "get-num-sm":
-                return GridSource(part.name.rsplit(".", 1)[-1], part.place)
+                return GridSource(part.name.rsplit(".", 1)[-1], part.place, turning_point(argument, [leaf, part])[0])
         if (found := _same_as_grid(argument, leaf)) is not None:
             return found
     return None
@@ -234,9 +260,11 @@ def _same_as_grid(argument: OptionArgument, leaf: Value) -> GridSource | None:
         for part in (_core(given), *(_core(one) for _, one in alternatives(given))):
             if keys is not None:
                 if part.key() in keys:
-                    return GridSource(slot.name, argument.launch.argument_place(slot.index))
+                    return GridSource(
+                        slot.name, argument.launch.argument_place(slot.index), turning_point(argument, [leaf, core])[0]
+                    )
             elif bound and any((hop.place, hop.name) in bound for inner in subterms(part) for hop in inner.hops()):
-                return GridSource(slot.name, argument.launch.argument_place(slot.index))
+                return GridSource(slot.name, argument.launch.argument_place(slot.index), turning_point(argument, [leaf, core])[0])
     return None
 
 
@@ -361,7 +389,7 @@ def rust_way(boundary: Boundary, slot: Slot, *, parameter: bool = True) -> list[
 def config_places(lost: LostOption) -> list[Related]:
     """The configs' values, the first few."""
     seen: dict[Place, Related] = {}
-    for value in lost.values:
+    for value in sorted(lost.values, key=lambda value: -value.expected):
         place = value.config.place_of(value.field)
         if place is not None and place not in seen:
             seen[place] = Related(place, f"a config sets `{value.field}` to {value.expected}")

@@ -11,10 +11,10 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.boundary import Boundary, Slot
 from cutile_lint.unit.compile_options import applied_options, inputs_in
 from cutile_lint.unit.configs import fields_read
-from cutile_lint.unit.machine.values import Term, subterms
+from cutile_lint.unit.machine.values import Term, alternatives, subterms
 from cutile_lint.unit.option_fixes import exchange
 from cutile_lint.unit.option_names import CLUSTER, OCCUPANCY, option_named
-from cutile_lint.unit.options import OptionArgument, carried_option, is_swapped, rust_way, way
+from cutile_lint.unit.options import OptionArgument, carried_option, is_swapped, plain_sources, rust_way, turning_point, way
 from cutile_lint.unit.where import function_of, statement_of
 
 if TYPE_CHECKING:
@@ -101,14 +101,10 @@ def _shown(argument: OptionArgument) -> str:
 
 
 def _turning_point(argument: OptionArgument) -> tuple[Place, str]:
-    """Where the value gets the other option's name: the first parameter named for it, else the slot."""
-    carried = carried_option(argument.value)
-    for part in subterms(argument.value):
-        if isinstance(part, Term) and part.op in ("field", "input") and option_named(part.name) == carried:
-            for hop in part.hops():
-                if hop.kind == "passed" and option_named(hop.name) == argument.option:
-                    return hop.place, hop.name
-    return argument.place, argument.slot.name
+    """Where the value gets the other option's name."""
+    return turning_point(
+        argument, [source for _, leaf in alternatives(argument.value) for source in (leaf, *plain_sources(leaf))]
+    )
 
 
 # ── in the export ──────────────────────────────────────────────────────────

@@ -16,6 +16,12 @@ def stop_of(event: Event, place: Place) -> Stop | None:
     return None
 
 
+def level_of(event: Event, place: Place) -> int:
+    """The stack level whose function has the place; the innermost when none has it."""
+    stop = stop_of(event, place)
+    return event.stack.index(stop) if stop is not None else len(event.stack) - 1
+
+
 def function_of(event: Event, place: Place) -> str:
     """Name of the function on an event's stack that a place stands in; "" when none has it."""
     stop = stop_of(event, place)

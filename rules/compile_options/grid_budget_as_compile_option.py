@@ -8,23 +8,23 @@ from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.option_fixes import leave_or_forward
 from cutile_lint.unit.options import grid_source, way
-from cutile_lint.unit.where import function_of
+from cutile_lint.unit.where import function_of, statement_of
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     seen = set()
     for argument in unit.option_arguments:
         source = grid_source(argument)
-        if source is None or argument.place in seen:
+        if source is None or source.passed in seen:
             continue
-        seen.add(argument.place)
-        origin = (Related(source.place, f"`{source.name}` sizes the grid"),) if source.place not in (None, argument.place) else ()
+        seen.add(source.passed)
+        origin = (Related(source.place, f"`{source.name}` sizes the grid"),) if source.place not in (None, source.passed) else ()
         yield Finding(
-            argument.place,
+            source.passed,
             f"`{source.name}` sizes the grid and is passed as the compile option `{argument.option}`",
             help="pass the config's own value for the option, or the sentinel -1 to leave it to the compiler",
             related=(*origin, *way(argument)[1:]),  # type: ignore[arg-type]
-            fix=leave_or_forward(argument),
-            statement=argument.launch.event.statement,
-            symbol=function_of(argument.launch.event, argument.place),
+            fix=leave_or_forward(argument, source.passed),
+            statement=statement_of(argument.launch.event, source.passed),
+            symbol=function_of(argument.launch.event, source.passed),
         )
