@@ -67,6 +67,10 @@ class Dialect:
     def is_identity_decorator(self, value: Value) -> bool:
         return False
 
+    def bind_class_member(self, machine: Machine, member: Value, cls: Class) -> Value:
+        """A member taken from the class itself."""
+        return member
+
     def is_tuple_record(self, value: Record) -> bool:
         return False
 

@@ -284,7 +284,7 @@ class Expressions(Calls):
         elif isinstance(base, Class):
             found = base.member(name)
             if found is not None:
-                return found
+                return self.dialect.bind_class_member(self, found, base)
         elif isinstance(base, Items) and name.isdigit():
             return self.item(base, Known(int(name)), node)
         elif isinstance(base, Term):

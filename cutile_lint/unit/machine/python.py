@@ -132,6 +132,11 @@ class PythonDialect(Dialect):
             return value.name.rsplit(".", 1)[1] in torch_api.ALLOCATIONS | torch_api.FILLS | torch_api.COPIES
         return value.op == "method" and value.name in python_methods.GIVES_TENSOR
 
+    def bind_class_member(self, machine: Machine, member: Value, cls: Class) -> Value:
+        if isinstance(member, Closure) and any(isinstance(tag, Term) and tag.name == "classmethod" for tag in member.tags):
+            return Partial(member, [cls], {})
+        return member
+
     def is_tuple_record(self, value: Record) -> bool:
         return value.cls is not None and any(isinstance(base, Term) and base.name in _TUPLE_BASES for base in value.cls.bases)
 

@@ -278,11 +278,23 @@ def _partial(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value
 
 def _cached(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
     value = arguments.positional[0] if arguments.positional else None
-    if isinstance(value, Closure):
-        copy = Closure(value.function, value.scope, value.place)
-        copy.defaults, copy.owner, copy.tags = value.defaults, value.owner, [*value.tags, Term("external", "functools.cache")]
-        return copy
-    return None
+    return _tagged(value, "functools.cache") if isinstance(value, Closure) else None
+
+
+def _method_kind(kind: str) -> Callable[[Machine, Arguments, syntax.Node], Value | None]:
+    """``staticmethod(function)`` and ``classmethod(function)`` in a class body."""
+
+    def make(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+        value = arguments.positional[0] if arguments.positional else None
+        return _tagged(value, kind) if isinstance(value, Closure) else value
+
+    return make
+
+
+def _tagged(value: Closure, tag: str) -> Closure:
+    copy = Closure(value.function, value.scope, value.place)
+    copy.defaults, copy.owner, copy.tags = value.defaults, value.owner, [*value.tags, Term("external", tag)]
+    return copy
 
 
 def _namedtuple(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
@@ -430,6 +442,8 @@ _FUNCTIONS: dict[str, Callable[[Machine, Arguments, syntax.Node], Value | None]]
     "lru_cache": _cached,
     "namedtuple": _namedtuple,
     "dedent": _dedent,
+    "staticmethod": _method_kind("staticmethod"),
+    "classmethod": _method_kind("classmethod"),
     "cast": lambda machine, arguments, node: arguments.positional[1] if len(arguments.positional) > 1 else None,
     "contextlib.nullcontext": _identity,
     "torch.compiler.disable": _identity,

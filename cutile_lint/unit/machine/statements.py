@@ -153,7 +153,7 @@ class Statements(Expressions):
                 if isinstance(statement, syntax.Assign) and statement.declares and isinstance(statement.targets[0], syntax.Name):
                     value.order.append(statement.targets[0].id)
         for name, member in scope.names.items():
-            if isinstance(member, Closure):
+            if isinstance(member, Closure) and member.scope is scope:
                 member.owner = value
                 member.scope = self.scope
         value.members = scope.names
