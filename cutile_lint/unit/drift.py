@@ -83,7 +83,7 @@ def drifts(unit: KernelUnit) -> Iterator[Drift]:
     for group in wrapper_configs(unit, reference):
         found: list[Drift] = []
         for variant in group.variants:
-            for configs in _branches(variant, reference):
+            for configs in reference_branches(variant, reference):
                 compared = _compare(group, variant, configs)
                 if compared is None:
                     break
@@ -96,7 +96,7 @@ def drifts(unit: KernelUnit) -> Iterator[Drift]:
             yield min(found, key=lambda drift: len(drift.missing) + 2 * len(drift.changed))
 
 
-def _branches(variant: ReferenceVariant, reference: Reference) -> list[list[ReferenceConfig]]:
+def reference_branches(variant: ReferenceVariant, reference: Reference) -> list[list[ReferenceConfig]]:
     """The variant's configs; without a target one list for each branch, any of which will do."""
     if variant.configs is None:
         return []

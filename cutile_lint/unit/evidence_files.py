@@ -91,7 +91,7 @@ def _backend_folders(workspace: Workspace, wrapper: Path) -> list[Path]:
     while own.name not in ("cutile_rs", "cutile-rs") and own.parent != own and workspace.exists(own.parent / "__init__.py"):
         own = own.parent
     base = own.parent if own.name in ("cutile_rs", "cutile-rs") else wrapper.parent.parent
-    folders = [base / name for name in _BACKEND_FOLDERS]
+    folders = [place / name for place in (base, wrapper.parent) for name in _BACKEND_FOLDERS]
     inner = wrapper.parent.relative_to(own) if own.name.startswith("cutile") else Path()
     return [folder / inner if workspace.exists(folder / inner) else folder for folder in folders if workspace.exists(folder)]
 

@@ -1,0 +1,33 @@
+"""CTL114: PyTorch computes on every call what the kernel is there for, or work that the reference's wrapper does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cutile_lint.findings import Finding
+from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.extra_work import extra_work
+from cutile_lint.unit.where import function_of, statement_of
+
+
+def check(unit: KernelUnit) -> Iterator[Finding]:
+    seen = set()
+    for found in extra_work(unit):
+        event = found.item.event
+        if event.place in seen:
+            continue
+        seen.add(event.place)
+        name = found.item.work.name.strip("`")
+        if found.fallback:
+            message = f"`{name}` computes the result with PyTorch on a path that never launches the kernel"
+            help_text = "launch the kernel, or refuse the call (`NotImplementedError`) so that another backend is chosen"
+        else:
+            message = f"`{name}` runs on every call, the reference's wrapper does no such work"
+            help_text = "leave it to the kernel, or do it once"
+        yield Finding(
+            event.place,
+            message,
+            help=help_text,
+            statement=statement_of(event, event.place) or event.statement,
+            symbol=function_of(event, event.place),
+        )
