@@ -83,6 +83,9 @@ class Boundary:
     cdef_fault: CFault | None
     cdef_place: Place | None
     launches: list[Launch]
+    #: the text that the library was bound with, and what it declares
+    text: Known | None = None
+    declarations: Declarations | None = None
 
     @property
     def symbol(self) -> str:
@@ -96,6 +99,25 @@ class Boundary:
     def is_aligned(self, launch: Launch) -> bool:
         """The launch gives exactly one value to each slot."""
         return launch.arguments.exact and len(launch.arguments.positional) == len(self.slots)
+
+    @cached_property
+    def declared_places(self) -> list[Place | None]:
+        """The places of the cdef's parameters."""
+        return [self.in_text(param.span) for param in self.cdef.params] if self.cdef is not None else []
+
+    @property
+    def returns_place(self) -> Place | None:
+        """The place of the declared return type; None when it cannot be told."""
+        if self.cdef is None or self.text is None:
+            return None
+        start, end = self.cdef.span.start, self.cdef.name_span.start
+        word = str(self.text.value)[start:end].rstrip()
+        place = self.in_text(Span(start, start + len(word)))
+        return place if word and place is not None and place.text == word else None
+
+    def in_text(self, span: Span) -> Place | None:
+        """The place of a span (in characters) of the cdef text."""
+        return _in_text(self.text, span) if self.text is not None else None
 
     def slots_of(self, option: str) -> list[Slot]:
         return [slot for slot in self.slots if slot.option == option]
@@ -122,7 +144,9 @@ def _boundary(unit: KernelUnit, export: Export) -> Boundary:
             slot.declared_place = _in_text(text, cdef.params[index].span)
         slots.append(slot)
     place = _in_text(text, cdef.span) if cdef is not None and text is not None else text.place if text else None
-    boundary = Boundary(export, run, slots, cdef, declarations.fault if declarations else None, place, launches)
+    boundary = Boundary(
+        export, run, slots, cdef, declarations.fault if declarations else None, place, launches, text, declarations
+    )
     by_name = {slot.name: slot for slot in slots}
     for launch in boundary.kernel_launches:
         for name, use in _uses(launch):
