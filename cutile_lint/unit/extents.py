@@ -23,6 +23,7 @@ _SAME_SHAPE = frozenset(
     + ["type_as", "detach_"]
 )
 _ALLOCATIONS = frozenset(["empty", "zeros", "ones", "full", "rand", "randn"])
+_NEW = frozenset(["new_empty", "new_zeros", "new_ones", "new_full"])
 _RESHAPES = frozenset(["view", "reshape"])
 
 #: Key of a size: hashable; equal keys, equal sizes.
@@ -78,7 +79,7 @@ def dimensions(tensor: Value) -> list[Key] | None:
         return None
     if last in _SAME_SHAPE:
         return dimensions(tensor.args[0])
-    if last in ("new_empty", "new_zeros", "new_ones", "new_full"):
+    if last in _NEW:
         return _listed(_sizes(tensor, 1))
     if last in _RESHAPES:
         return _reshaped(tensor)
@@ -162,10 +163,30 @@ def dimension(tensor: Value, axis: int) -> Key:
         if tensor.op == "call" and tensor.name.startswith("torch.") and tensor.args:
             if last.endswith("_like"):
                 return dimension(tensor.args[0], axis)
-            given = _sizes(tensor, 0) if last in _ALLOCATIONS else None
-            if given is not None and (shape := _shape_of(given)) is not None:
-                return dimension(shape, axis)
+        if (shape := _shape_given(tensor, last)) is not None:
+            return dimension(shape, axis)
     return ("dim", tensor.key(), axis)
+
+
+def _shape_given(tensor: Term, name: str) -> Value | None:
+    """``x`` of ``torch.empty(x.shape)`` and ``y.new_empty(x.shape)``."""
+    given = None
+    if tensor.op == "call" and tensor.name.startswith("torch.") and name in _ALLOCATIONS:
+        given = _sizes(tensor, 0)
+    elif tensor.op == "method" and name in _NEW:
+        given = _sizes(tensor, 1)
+    return _shape_of(given) if given is not None else None
+
+
+def same_sizes(first: Value, second: Value) -> bool:
+    """Two tensors are known to have the same sizes, axis by axis."""
+    one, other = dimensions(first), dimensions(second)
+    if one is not None and other is not None:
+        return one == other
+    if one is None and other is None:
+        return count(first) == count(second)
+    known, tensor = (one, second) if one is not None else (other, first)
+    return bool(known) and all(key == dimension(tensor, axis) for axis, key in enumerate(known or []))
 
 
 def count(tensor: Value) -> Key:
@@ -184,7 +205,6 @@ def count(tensor: Value) -> Key:
         known = dimensions(tensor)
         if known is not None:
             return known[0] if len(known) == 1 else ("product", tuple(sorted(known, key=repr)))
-        if tensor.op == "call" and last in _ALLOCATIONS and (given := _sizes(tensor, 0)) is not None:
-            if (shape := _shape_of(given)) is not None:
-                return count(shape)
+        if (shape := _shape_given(tensor, last)) is not None:
+            return count(shape)
     return ("numel", tensor.key())

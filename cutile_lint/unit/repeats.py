@@ -11,7 +11,7 @@ from cutile_lint.unit.effects import given_tensor
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Stop, Tuning
-from cutile_lint.unit.machine.values import Choice, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import Choice, Items, Record, Term, Value, alternatives, subterms
 from cutile_lint.unit.model import KernelUnit
 from cutile_lint.unit.once import seldom
 from cutile_lint.unit.runs import Run
@@ -156,6 +156,11 @@ def _fresh(run: Run, tensor: Value) -> bool:
 # ── judging ──
 
 
+def work_is_lost(unit: KernelUnit, run: Run, launch: Launch, other: Launch) -> bool:
+    """Nothing that the launch writes is read before ``other`` overwrites it, or at all."""
+    return _Judge(unit, run).lost(launch, other) is not None
+
+
 class _Judge:
     """Decides for launches of one run whether their work is lost."""
 
@@ -180,10 +185,13 @@ class _Judge:
         answer = self.lost(first, second)
         if answer is not None:
             stop, place = parting(first, second.event.stack)
+            if parting(second, first.event.stack)[1] == place:
+                return Wasted(self.run, first, second, place, stop, "repeated", answer[1])
             return Wasted(self.run, first, second, place, stop, *answer)
-        if self._unused(second, first):
+        answer = self.lost(second, first)
+        if answer is not None:
             stop, place = parting(second, first.event.stack)
-            return Wasted(self.run, second, first, place, stop, "unused", self.unit.effects.written_slots(second) is not None)
+            return Wasted(self.run, second, first, place, stop, *answer)
         return None
 
     def lost(self, launch: Launch, other: Launch) -> tuple[str, bool] | None:
@@ -232,13 +240,6 @@ class _Judge:
             for one in self.uses.other_launches(tensor, launch)
         )
 
-    def _unused(self, launch: Launch, other: Launch) -> bool:
-        written = self.unit.effects.written_slots(launch)
-        if not written:
-            return False
-        tensors = [given_tensor(launch.arguments.positional[slot], self.run.program) for slot in written]
-        return all(tensor is not None and self._never_read(tensor, launch, launch.order) for tensor in tensors)
-
     def _lost_by_arguments(self, launch: Launch, other: Launch) -> tuple[str, bool] | None:
         """Without the kernel: the same arguments once more, or new buffers that nobody reads (only they can be the outputs)."""
         if _same_arguments(launch, other):
@@ -276,12 +277,7 @@ class _Judge:
         loop = loops[-1]
         if any(isinstance(node, (syntax.Break, syntax.Return, syntax.Raise)) for node in _walk(loop)):
             return None
-        if any(
-            isinstance(term, Term) and term.op in ("element", "unknown", "payload")
-            for value in launch.arguments.positional
-            for term in subterms(value)
-            if not (isinstance(term, Term) and term.op == "config")
-        ):
+        if any(_varies(value) for value in launch.arguments.positional):
             return None
         written = self.unit.effects.written_slots(launch)
         if written is None:
@@ -296,13 +292,28 @@ class _Judge:
                 return None
         if not written:
             return None
-        at = next(
-            (position for position, stop in enumerate(launch.event.stack) if _holds(stop, loop)), len(launch.event.stack) - 1
-        )
+        stack = launch.event.stack
+        at = next((position for position in range(len(stack) - 1, -1, -1) if _holds(stack[position], loop)), len(stack) - 1)
         stop = launch.event.stack[at]
         after = launch.event.stack[at + 1] if at + 1 < len(launch.event.stack) else None
         place = after.frame.call if after is not None and after.frame.call is not None else launch.place
         return Wasted(self.run, launch, launch, place, stop, "repeated", True)
+
+
+def _varies(value: Value) -> bool:
+    """The value may differ between the rounds of a loop (a trial's config does not)."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Term):
+            if item.op in ("element", "unknown", "payload"):
+                return True
+            stack += () if item.op == "config" else (*item.args, *item.keywords.values())
+        elif isinstance(item, Choice):
+            stack += [inner for _, inner in item.alternatives]
+        elif isinstance(item, (Items, Record)):
+            stack += item.items if isinstance(item, Items) else item.fields.values()
+    return False
 
 
 def _same_arguments(first: Launch, second: Launch) -> bool:
