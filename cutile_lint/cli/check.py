@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from cutile_lint.cli.options import overrides, parser
+from cutile_lint.cli.options import overrides, parser, start_folder
 from cutile_lint.config import Configurations, Settings
 from cutile_lint.engine import api
 from cutile_lint.errors import UserError
@@ -83,9 +83,7 @@ def _prepare(options: argparse.Namespace) -> Run:
         files = [] if settings.excludes(str(path)) else [path]
         return Run(options, configurations, settings, files, (path, sys.stdin.buffer.read()))
     found = api.find_files(paths, configurations)
-    start = Path(paths[0]) if paths and os.path.exists(paths[0]) else Path.cwd()
-    folder = absolute(start if start.is_dir() else start.parent)
-    run = Run(options, configurations, configurations.for_folder(folder), found.files)
+    run = Run(options, configurations, configurations.for_folder(start_folder(paths)), found.files)
     run.errors += [f"{path}: no such file or directory" for path in found.missing]
     untrusted = run.settings.untrusted_rule_paths
     if untrusted:

@@ -9,7 +9,11 @@ from collections.abc import Callable, Sequence
 from cutile_lint.errors import UserError
 
 #: command -> module below ``cutile_lint.cli`` with ``main(arguments) -> int``
-COMMANDS = {"check": "check", "rule": "rule"}
+COMMANDS = {
+    "check": "check",
+    "rule": "rule",
+    "add-ignore": "add_ignore",
+}
 USAGE_ERROR = 2
 
 

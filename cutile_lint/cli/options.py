@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,14 @@ from typing import Any
 from cutile_lint import __version__
 from cutile_lint.config import Settings
 from cutile_lint.config.settings import OUTPUT_FORMATS
+from cutile_lint.sources.workspace import absolute
 
 EPILOG = """\
 commands: check (the default), rule CODE|--all
 exit status: 0 clean, 1 findings at or above --min-level, 2 an error of usage, configuration or cutile-lint"""
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
+class Help(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)
 
@@ -29,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
         usage="cutile-lint [check] [PATH ...] [options]",
         description="Reads the layers of TileGym cutile-rs ops together, and finds and fixes their faults.",
         epilog=EPILOG,
-        formatter_class=_Help,
+        formatter_class=Help,
         allow_abbrev=False,
     )
     add = made.add_argument
@@ -37,22 +39,33 @@ def parser() -> argparse.ArgumentParser:
     add("--fix", action="store_true", help="apply safe fixes")
     add("--unsafe-fixes", action="store_true", help="with --fix or --diff: unsafe ones too")
     add("--diff", action="store_true", help="show what --fix would change, write nothing")
-    add("--select", action="append", type=_codes, metavar="CODES", help="rules to run: CTL101,CTL2,ALL or names")
-    add("--ignore", action="append", type=_codes, metavar="CODES", help="rules to leave out")
-    add("--extend-select", action="append", type=_codes, metavar="CODES", help="rules to run besides the selected ones")
+    add_selection(made)
     add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help="full, concise, json, json-lines, sarif, …")
     add("--output-file", type=Path, metavar="FILE", help="write the report there")
     add("--statistics", action="store_true", help="count findings by rule")
-    add("--min-level", type=_level, metavar="LEVEL", help="info, warning (default) or error: fails the run")
     add("--exit-zero", action="store_true", help="exit 0 even with findings")
     add("--exit-non-zero-on-fix", action="store_true", help="exit 1 when a fix was applied")
-    add("--config", type=Path, metavar="FILE", help="use this configuration file only")
-    add("--trust-project-rules", action="store_true", help="load rule-paths of discovered configuration")
+    add_configuration(made)
     add("--stdin-filename", type=Path, metavar="PATH", help="the name of the text on standard input")
     add("--no-cache", action="store_true", help="neither read nor write cached results")
     add("-j", "--jobs", type=_jobs, metavar="N", help="number of processes")
     add("--version", action="version", version=f"cutile-lint {__version__}")
     return made
+
+
+def add_selection(made: argparse.ArgumentParser) -> None:
+    """The options that choose rules and the level that counts."""
+    add = made.add_argument
+    add("--select", action="append", type=_codes, metavar="CODES", help="rules to run: CTL101,CTL2,ALL or names")
+    add("--ignore", action="append", type=_codes, metavar="CODES", help="rules to leave out")
+    add("--extend-select", action="append", type=_codes, metavar="CODES", help="rules to run besides the selected ones")
+    add("--min-level", type=_level, metavar="LEVEL", help="info, warning (default) or error: fails the run")
+
+
+def add_configuration(made: argparse.ArgumentParser) -> None:
+    """The options that choose the configuration."""
+    made.add_argument("--config", type=Path, metavar="FILE", help="use this configuration file only")
+    made.add_argument("--trust-project-rules", action="store_true", help="load rule-paths of discovered configuration")
 
 
 def overrides(options: argparse.Namespace) -> Callable[[Settings], Settings]:
@@ -68,11 +81,17 @@ def overrides(options: argparse.Namespace) -> Callable[[Settings], Settings]:
             changes["extend_select"] = changes.get("extend_select", settings.extend_select) + _joined(options.extend_select)
         if options.min_level is not None:
             changes["min_level"] = options.min_level
-        if options.output_format is not None:
+        if getattr(options, "output_format", None) is not None:
             changes["output_format"] = options.output_format
         return replace(settings, **changes) if changes else settings
 
     return apply
+
+
+def start_folder(paths: list[str]) -> Path:
+    """The folder whose settings hold for the run as a whole: that of the first path."""
+    start = Path(paths[0]) if paths and os.path.exists(paths[0]) else Path.cwd()
+    return absolute(start if start.is_dir() else start.parent)
 
 
 def _joined(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:

@@ -43,7 +43,9 @@ def unused_suppressions(files: Iterable[Suppressions], answers: Answers) -> Iter
         for mistake in file.mistakes:
             yield Finding(mistake.place, mistake.message, help=mistake.help)
         for item in file.items:
-            idle = [code for code in dict.fromkeys(item.codes) if code not in item.used and answers.said_no(code, file.source.path)]
+            idle = [
+                code for code in dict.fromkeys(item.codes) if code not in item.used and answers.said_no(code, file.source.path)
+            ]
             if idle:
                 yield _finding(item, idle)
 
@@ -52,7 +54,9 @@ def _finding(item: Suppression, idle: list[str]) -> Finding:
     listed = ", ".join(f"`{code}`" for code in idle)
     where = "in this file" if item.row == 0 else "here"
     edit = _without(item, set(idle))
-    fix = None if edit is None else Fix("remove the comment" if len(idle) == len(set(item.codes)) else f"remove {listed}", (edit,))
+    fix = (
+        None if edit is None else Fix("remove the comment" if len(idle) == len(set(item.codes)) else f"remove {listed}", (edit,))
+    )
     verb = "is" if len(idle) == 1 else "are"
     return Finding(item.place, f"{listed} {verb} suppressed but not found {where}", help="remove the suppression", fix=fix)
 

@@ -29,3 +29,15 @@ def comments(source: Source) -> list[Comment]:
         else:
             position = literal_end(data, match, found)
     return [Comment(Span(start, end), data[start:end].decode("utf-8", "replace")) for start, end in found]
+
+
+def literals(source: Source) -> list[Span]:
+    """The strings of a file, each from its opening quote to behind its closing one; a comment in a replacement field is inside."""
+    data = source.data
+    found: list[Span] = []
+    position = 0
+    while match := _NEXT.search(data, position):
+        position = match.end() if data[match.start()] == 0x23 else literal_end(data, match, [])
+        if data[match.start()] != 0x23:
+            found.append(Span(match.start(), position))
+    return found
