@@ -41,7 +41,9 @@ def only_used_here(unit: KernelUnit, module: syntax.Module, found: TimedWork) ->
     calls = [
         node
         for node in module.walk()
-        if isinstance(node, syntax.Call) and isinstance(node.func, (syntax.Name, syntax.Attr)) and _last(node.func) == function.name
+        if isinstance(node, syntax.Call)
+        and isinstance(node.func, (syntax.Name, syntax.Attr))
+        and _last(node.func) == function.name
     ]
     names = mentions(module, function.name)
     known = sum((module.source.path, node.span) in seen for node in calls)

@@ -12,20 +12,21 @@ from cutile_lint.unit.callers import only_used_here
 from cutile_lint.unit.machine.values import Term, subterms
 from cutile_lint.unit.python_names import bindings, occurs, own_bindings
 from cutile_lint.unit.region import Occurrence, TimedWork, use_in_trial
+from cutile_lint.unit.torch_api import names
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
 #: Copies that are made whatever the tensor is: on the per-call path each of them is a fault of its own (CTL111).
-_CERTAIN_COPIES = frozenset(
-    ["clone", "repeat", "tile", "cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "row_stack"]
-    + ["repeat_interleave", "flip", "fliplr", "flipud", "roll", "rot90", "block_diag", "copy_", "index_copy_", "masked_scatter_"]
-)
+_CERTAIN_COPIES = names("""
+    clone repeat tile cat concat concatenate stack hstack vstack dstack column_stack row_stack repeat_interleave flip
+    fliplr flipud roll rot90 block_diag copy_ index_copy_ masked_scatter_
+""")
 #: Fills that are another value each time, or that write a tensor which is there already.
 _OWN_FILLS = ("rand", "normal", "bernoulli")
 #: nodes whose parts are not evaluated exactly once
 _CONDITIONAL = (syntax.Cond, syntax.Logic, syntax.Lambda, syntax.Comprehension, syntax.Yield, syntax.Walrus, syntax.PatternTest)
-_VIEWS = frozenset(["view", "t", "transpose", "unsqueeze", "squeeze", "detach", "permute", "expand", "view_as", "flatten", "reshape"])
+_VIEWS = names("view t transpose unsqueeze squeeze detach permute expand view_as flatten reshape")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,10 @@ def _unchanged(unit: KernelUnit, occurrence: Occurrence) -> bool | None:
     operands = [given[-1]] if len(given) > 1 and tensors.is_tensor(given[-1]) else []
     for tensor in [result, *operands]:
         if any(
-            other.event is not work.event and _writes(other.name) and other.operand is not None and tensors.shares_memory(other.operand, tensor)
+            other.event is not work.event
+            and _writes(other.name)
+            and other.operand is not None
+            and tensors.shares_memory(other.operand, tensor)
             for other in tensors.works(timed=True)
             if other.event.timed == tuning.number
         ):
@@ -110,7 +114,11 @@ def _unchanged(unit: KernelUnit, occurrence: Occurrence) -> bool | None:
 
 
 def _writes(name: str) -> bool:
-    return name.removesuffix("()").endswith("_") or name == "item assignment" or name.endswith("=") and name not in ("==", "<=", ">=", "!=")
+    return (
+        name.removesuffix("()").endswith("_")
+        or name == "item assignment"
+        or (name.endswith("=") and name not in ("==", "<=", ">=", "!="))
+    )
 
 
 # ── conditions on names ────────────────────────────────────────────────────
@@ -145,7 +153,11 @@ def _statement_of(owner: syntax.Function, function: syntax.Function) -> syntax.S
     """The innermost statement of ``owner`` around the definition of ``function``."""
     found: syntax.Stmt | None = None
     for node in owner.walk():
-        if isinstance(node, syntax.Stmt) and node.span.covers(function.span) and not any(part is node for part in function.walk()):
+        if (
+            isinstance(node, syntax.Stmt)
+            and node.span.covers(function.span)
+            and not any(part is node for part in function.walk())
+        ):
             found = node
     return found
 
@@ -176,7 +188,11 @@ def _moved_statement(site: _Site, call: syntax.Call) -> tuple[tuple[Edit, ...], 
     if not isinstance(statement, syntax.Assign) or statement.op or len(statement.targets) != 1 or statement.value is None:
         return None
     target = statement.targets[0]
-    if not isinstance(target, syntax.Name) or not _is_view_of(statement.value, call) or not _free_of_locals_in(site, statement.value):
+    if (
+        not isinstance(target, syntax.Name)
+        or not _is_view_of(statement.value, call)
+        or not _free_of_locals_in(site, statement.value)
+    ):
         return None
     if len(bindings(site.function, target.id)) != 1 or occurs(site.owner, target.id, outside=site.function):
         return None
@@ -251,7 +267,13 @@ def drop_call(unit: KernelUnit, found: TimedWork) -> Fix | None:
 
     call = found.call
     module = unit.program.module(found.place.source.path)
-    if call is None or module is None or not isinstance(call.func, syntax.Attr) or call.args or found.work.name != ".contiguous()":
+    if (
+        call is None
+        or module is None
+        or not isinstance(call.func, syntax.Attr)
+        or call.args
+        or found.work.name != ".contiguous()"
+    ):
         return None
     for occurrence in found.occurrences:
         operand = occurrence.work.operand
@@ -266,7 +288,6 @@ def drop_call(unit: KernelUnit, found: TimedWork) -> Fix | None:
         rewrite.edits,
         Applicability.UNSAFE if rewrite.drops_comment else Applicability.SAFE,
     )
-
 
 
 def is_contiguous(found: TimedWork) -> bool:

@@ -25,7 +25,9 @@ def own_bindings(function: syntax.Function) -> list[tuple[syntax.Node, str]]:
 
 def mentions(root: syntax.Module | syntax.Function, name: str) -> int:
     """How often ``name`` is read below ``root``: as a name, or as an attribute."""
-    targets = {id(part) for node in root.walk() if isinstance(node, syntax.Assign) and not node.op for part in _names(node.targets)}
+    targets = {
+        id(part) for node in root.walk() if isinstance(node, syntax.Assign) and not node.op for part in _names(node.targets)
+    }
     count = 0
     for node in root.walk():
         if isinstance(node, syntax.Name) and node.id == name and id(node) not in targets:

@@ -114,9 +114,13 @@ class TimedWork:
         for at, stop in enumerate(first.inside):
             if at == 0:
                 if (place := _definition(stop.frame)) is not None:
-                    found.append(Related(place, f"`{stop.frame.name}` is the timed callable" if stop.frame.name else "the timed callable"))
+                    found.append(
+                        Related(place, f"`{stop.frame.name}` is the timed callable" if stop.frame.name else "the timed callable")
+                    )
             elif stop.frame.call is not None:
-                found.append(Related(stop.frame.call, f"`{stop.frame.name}` is called here" if stop.frame.name else "called here"))
+                found.append(
+                    Related(stop.frame.call, f"`{stop.frame.name}` is called here" if stop.frame.name else "called here")
+                )
         if self.work.result is not None:
             for launch in first.launches():
                 if launch.order > self.work.event.order and unit.effects.slots_of(launch, self.work.result):

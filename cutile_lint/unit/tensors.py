@@ -12,7 +12,6 @@ from cutile_lint.unit.machine.trace import Event, Trace
 from cutile_lint.unit.machine.values import Choice, Items, Known, Record, Term, Value, alternatives
 from cutile_lint.unit.program import Program
 
-
 #: Terms that are never tensors.
 _NO_TENSORS = frozenset(["external", "config", "field", "not", "and", "or", "format", "slice"])
 
@@ -43,7 +42,12 @@ def _is_stream_or_event(value: Value) -> bool:
     for _, one in alternatives(value):
         while isinstance(one, Term) and one.op in ("entered", "attr", "index", "global") and one.args:
             one = one.args[0]
-        if isinstance(one, Term) and one.op == "call" and one.name.startswith("torch.") and one.name.endswith(api.STREAMS_AND_EVENTS):
+        if (
+            isinstance(one, Term)
+            and one.op == "call"
+            and one.name.startswith("torch.")
+            and one.name.endswith(api.STREAMS_AND_EVENTS)
+        ):
             return True
         if isinstance(one, Term) and one.op == "method" and one.name == "record_event":
             return True
@@ -185,7 +189,12 @@ class Tensors:
         last = name.rsplit(".", 1)[1]
         if last == "synchronize":
             return "sync"
-        if name.startswith(api.HOST_PACKAGES) or last in api.HOST_FUNCTIONS or not last[:1].islower() or last.startswith(api.HOST_PREFIXES):
+        if (
+            name.startswith(api.HOST_PACKAGES)
+            or last in api.HOST_FUNCTIONS
+            or not last[:1].islower()
+            or last.startswith(api.HOST_PREFIXES)
+        ):
             return None
         if name.startswith("torch.nn.init."):
             return "fill"
@@ -228,7 +237,12 @@ class Tensors:
         if kind is None:
             return None
         last = name.rsplit(".", 1)[1]
-        if kind in ("fill", "alloc") and last not in api.LIKE and not name.startswith("torch.nn.init.") and not self.on_device(event):
+        if (
+            kind in ("fill", "alloc")
+            and last not in api.LIKE
+            and not name.startswith("torch.nn.init.")
+            and not self.on_device(event)
+        ):
             return None
         if kind == "view" and last in api.PERHAPS_COPIES and self.contiguous(operand) is False:
             kind = "copy"

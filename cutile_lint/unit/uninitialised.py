@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _EMPTY = {"zeros": "empty", "zeros_like": "empty_like", "new_zeros": "new_empty"}
 #: calls that may have the buffer before it is stored: they look at no data
-_HARMLESS = frozenset(["data_ptr", "size", "stride", "dim", "numel", "is_contiguous", "element_size", "get_device", "record_stream"])
+_HARMLESS = frozenset(
+    ["data_ptr", "size", "stride", "dim", "numel", "is_contiguous", "element_size", "get_device", "record_stream"]
+)
 
 
 def fill_is_needed(unit: KernelUnit, found: TimedWork) -> bool:
@@ -104,7 +106,10 @@ def _seen_before(occurrence: Occurrence, buffer: Value, fill: Event, until: int)
                 continue
             if work is not None and work.kind == "fill" and work.event.target is None:
                 continue
-        given = [*(event.arguments.positional if event.arguments else ()), *(event.arguments.keywords.values() if event.arguments else ())]
+        given = [
+            *(event.arguments.positional if event.arguments else ()),
+            *(event.arguments.keywords.values() if event.arguments else ()),
+        ]
         if event.target is not None:
             given.append(event.target)
         if event.kind == "operator" and event.value is not None:
@@ -176,4 +181,3 @@ def _torch_name(module: syntax.Module) -> str | None:
                 if name.name is None and name.module == "torch" and len(bindings(module, name.alias)) == 1:
                     return name.alias
     return None
-

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.wrappers import constants, run, timed, write
 
 from cutile_lint.config.settings import Settings
 from cutile_lint.sources.workspace import Workspace
 from cutile_lint.unit import load
 from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.values import Items, Record, Term
+from tests.unit.wrappers import constants, run, timed, write
 
 TUNED = """\
 @register_impl("op", backend="cutile-rs")
@@ -35,7 +35,11 @@ WAYS = {
         "three(x)",
     ),
     "closure": ("", "make = lambda: torch.zeros_like(x)", "make()"),
-    "factory": ("def factory(t):\n    def make():\n        return torch.zeros_like(t)\n    return make\n", "make = factory(x)", "make()"),
+    "factory": (
+        "def factory(t):\n    def make():\n        return torch.zeros_like(t)\n    return make\n",
+        "make = factory(x)",
+        "make()",
+    ),
     "alias": ("z = torch.zeros_like\n", "pass", "z(x)"),
     "alias of an alias": ("z = torch.zeros_like\n", "w = z", "w(x)"),
     "import": ("from torch import zeros_like as mk\n", "pass", "mk(x)"),
@@ -47,7 +51,8 @@ WAYS = {
     "keyword default": ("def make(t, *, how=torch.zeros_like):\n    return how(t)\n", "pass", "make(x)"),
     "method": ("class Maker:\n    def make(self, t):\n        return torch.zeros_like(t)\n", "maker = Maker()", "maker.make(x)"),
     "bound method": (
-        "class Maker:\n    def __init__(self, t):\n        self.t = t\n    def make(self):\n        return torch.zeros_like(self.t)\n",
+        "class Maker:\n    def __init__(self, t):\n        self.t = t\n"
+        "    def make(self):\n        return torch.zeros_like(self.t)\n",
         "make = Maker(x).make",
         "make()",
     ),
@@ -57,13 +62,19 @@ WAYS = {
         "maker.make(x)",
     ),
     "static and class method": (
-        "class Maker:\n    @staticmethod\n    def one(t):\n        return torch.zeros_like(t)\n    @classmethod\n    def two(cls, t):\n        return cls.one(t)\n",
+        "class Maker:\n    @staticmethod\n    def one(t):\n        return torch.zeros_like(t)\n"
+        "    @classmethod\n    def two(cls, t):\n        return cls.one(t)\n",
         "pass",
         "Maker.two(x)",
     ),
-    "call operator": ("class Maker:\n    def __call__(self, t):\n        return torch.zeros_like(t)\n", "make = Maker()", "make(x)"),
+    "call operator": (
+        "class Maker:\n    def __call__(self, t):\n        return torch.zeros_like(t)\n",
+        "make = Maker()",
+        "make(x)",
+    ),
     "property": (
-        "class Maker:\n    def __init__(self, t):\n        self.t = t\n    @property\n    def fresh(self):\n        return torch.zeros_like(self.t)\n",
+        "class Maker:\n    def __init__(self, t):\n        self.t = t\n    @property\n"
+        "    def fresh(self):\n        return torch.zeros_like(self.t)\n",
         "maker = Maker(x)",
         "maker.fresh",
     ),
@@ -76,30 +87,41 @@ WAYS = {
     "map": ("", "pass", "list(map(torch.zeros_like, [x]))[0]"),
     "walrus": ("", "pass", "(fresh := torch.zeros_like(x))"),
     "unpacking": ("", "pass", "(torch.zeros_like(x), 1)[0]"),
-    "star arguments": ("def make(*args, **options):\n    return torch.zeros_like(*args, **options)\n", "pass", "make(x, dtype=x.dtype)"),
+    "star arguments": (
+        "def make(*args, **options):\n    return torch.zeros_like(*args, **options)\n",
+        "pass",
+        "make(x, dtype=x.dtype)",
+    ),
     "keyword forwarding": ("def make(**options):\n    return torch.zeros_like(options['t'])\n", "pass", "make(t=x)"),
     "table of functions": ("MAKE = {'zeros': torch.zeros_like, 'empty': torch.empty_like}\n", "pass", "MAKE['zeros'](x)"),
     "getattr": ("", "pass", "getattr(torch, 'zeros_like')(x)"),
     "generator helper": ("def buffers(t):\n    yield torch.zeros_like(t)\n", "pass", "list(buffers(x))[0]"),
     "unpacked generator": ("def buffers(t):\n    yield torch.zeros_like(t)\n", "pass", "[*buffers(x)][0]"),
     "decorator": (
-        "def zeroed(function):\n    def inner(t):\n        return function(torch.zeros_like(t))\n    return inner\n@zeroed\ndef same(t):\n    return t\n",
+        "def zeroed(function):\n    def inner(t):\n        return function(torch.zeros_like(t))\n"
+        "    return inner\n@zeroed\ndef same(t):\n    return t\n",
         "pass",
         "same(x)",
     ),
     "decorator with arguments": (
-        "def with_(make):\n    def wrap(function):\n        def inner(t):\n            return function(make(t))\n        return inner\n    return wrap\n"
+        "def with_(make):\n    def wrap(function):\n        def inner(t):\n"
+        "            return function(make(t))\n        return inner\n    return wrap\n"
         "@with_(torch.zeros_like)\ndef same(t):\n    return t\n",
         "pass",
         "same(x)",
     ),
     "wraps": (
-        "import functools\ndef zeroed(function):\n    @functools.wraps(function)\n    def inner(t):\n        return function(torch.zeros_like(t))\n    return inner\n"
+        "import functools\ndef zeroed(function):\n    @functools.wraps(function)\n"
+        "    def inner(t):\n        return function(torch.zeros_like(t))\n    return inner\n"
         "@zeroed\ndef same(t):\n    return t\n",
         "pass",
         "same(x)",
     ),
-    "cached helper": ("import functools\n@functools.lru_cache(None)\ndef make(t):\n    return torch.zeros_like(t)\n", "pass", "make(x)"),
+    "cached helper": (
+        "import functools\n@functools.lru_cache(None)\ndef make(t):\n    return torch.zeros_like(t)\n",
+        "pass",
+        "make(x)",
+    ),
     "dataclass field": (
         "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Plan:\n    make: object = torch.zeros_like\n",
         "plan = Plan()",
@@ -111,7 +133,11 @@ WAYS = {
         "plan.make(x)",
     ),
     "recursion": ("def make(t, depth=1):\n    return make(t, depth - 1) if depth else torch.zeros_like(t)\n", "pass", "make(x)"),
-    "global state": ("_STATE = {}\ndef make(t):\n    _STATE['y'] = torch.zeros_like(t)\n    return _STATE['y']\n", "pass", "make(x)"),
+    "global state": (
+        "_STATE = {}\ndef make(t):\n    _STATE['y'] = torch.zeros_like(t)\n    return _STATE['y']\n",
+        "pass",
+        "make(x)",
+    ),
     "async-free with": (
         "from contextlib import contextmanager\n@contextmanager\ndef scope(t):\n    yield torch.zeros_like(t)\n",
         "pass",
@@ -137,17 +163,22 @@ def test_the_timed_region_reaches_the_fill(tmp_path: Path, way: str) -> None:
 CALLABLES = {
     "nested": ("", "kernel_fn"),
     "lambda": ("", "lambda cfg: kernel_fn(cfg)"),
-    "partial": ("from functools import partial\ndef trial(x, cfg):\n    return _launch(torch.zeros_like(x), x, cfg.BM)\n", "partial(trial, x)"),
+    "partial": (
+        "from functools import partial\ndef trial(x, cfg):\n    return _launch(torch.zeros_like(x), x, cfg.BM)\n",
+        "partial(trial, x)",
+    ),
     "keyword partial": (
         "from functools import partial\ndef trial(cfg, *, t):\n    return _launch(torch.zeros_like(t), t, cfg.BM)\n",
         "partial(trial, t=x)",
     ),
     "bound method": (
-        "class Trial:\n    def __init__(self, x):\n        self.x = x\n    def run(self, cfg):\n        return _launch(torch.zeros_like(self.x), self.x, cfg.BM)\n",
+        "class Trial:\n    def __init__(self, x):\n        self.x = x\n    def run(self, cfg):\n"
+        "        return _launch(torch.zeros_like(self.x), self.x, cfg.BM)\n",
         "Trial(x).run",
     ),
     "callable object": (
-        "class Trial:\n    def __init__(self, x):\n        self.x = x\n    def __call__(self, cfg):\n        return _launch(torch.zeros_like(self.x), self.x, cfg.BM)\n",
+        "class Trial:\n    def __init__(self, x):\n        self.x = x\n    def __call__(self, cfg):\n"
+        "        return _launch(torch.zeros_like(self.x), self.x, cfg.BM)\n",
         "Trial(x)",
     ),
     "factory": (
@@ -232,18 +263,28 @@ def test_code_that_is_not_reached_is_left_alone(tmp_path: Path) -> None:
 CONFIGS = {
     "list of namespaces": ("[SimpleNamespace(BM=16), SimpleNamespace(BM=32)]", ""),
     "comprehension": ("[SimpleNamespace(BM=bm) for bm in (16, 32)]", ""),
-    "loop": ("configs()", "def configs():\n    found = []\n    for bm in (16, 32):\n        found.append(SimpleNamespace(BM=bm))\n    return found\n"),
+    "loop": (
+        "configs()",
+        "def configs():\n    found = []\n    for bm in (16, 32):\n"
+        "        found.append(SimpleNamespace(BM=bm))\n    return found\n",
+    ),
     "generator": ("list(configs())", "def configs():\n    for bm in (16, 32):\n        yield SimpleNamespace(BM=bm)\n"),
     "yield from": (
         "[*configs()]",
         "def one():\n    yield SimpleNamespace(BM=16)\ndef configs():\n    yield from one()\n    yield SimpleNamespace(BM=32)\n",
     ),
-    "dataclass": ("[Config(16), Config(BM=32)]", "from dataclasses import dataclass\n@dataclass\nclass Config:\n    BM: int = 8\n"),
+    "dataclass": (
+        "[Config(16), Config(BM=32)]",
+        "from dataclasses import dataclass\n@dataclass\nclass Config:\n    BM: int = 8\n",
+    ),
     "named tuple": ("[Config(16), Config(BM=32)]", "from typing import NamedTuple\nclass Config(NamedTuple):\n    BM: int\n"),
     "namedtuple": ("[Config(16), Config(BM=32)]", "from collections import namedtuple\nConfig = namedtuple('Config', 'BM')\n"),
     "dict": ("[SimpleNamespace(**options) for options in TABLE]", "TABLE = [{'BM': 16}, dict(BM=32)]\n"),
     "product": ("[SimpleNamespace(BM=bm, S=s) for bm, s in itertools.product((16, 32), (1,))]", "import itertools\n"),
-    "extend": ("configs()", "def configs():\n    found = [SimpleNamespace(BM=16)]\n    found.extend([SimpleNamespace(BM=32)])\n    return found\n"),
+    "extend": (
+        "configs()",
+        "def configs():\n    found = [SimpleNamespace(BM=16)]\n    found.extend([SimpleNamespace(BM=32)])\n    return found\n",
+    ),
     "plus": ("[SimpleNamespace(BM=16)] + [SimpleNamespace(BM=32)]", ""),
     "class with init": (
         "[Config(16), Config(32)]",
@@ -285,7 +326,9 @@ def test_a_config_of_one_branch_has_its_condition(tmp_path: Path) -> None:
             return found
 
         """
-        + TUNED.format(before="pass", y="torch.empty_like(x)").replace("kernel_fn, []", "kernel_fn, configs(flag)").replace("\n", "\n        "),
+        + TUNED.format(before="pass", y="torch.empty_like(x)")
+        .replace("kernel_fn, []", "kernel_fn, configs(flag)")
+        .replace("\n", "\n        "),
     )
     [tuning] = found.tunings
     assert isinstance(tuning.configs, Items)
@@ -515,7 +558,11 @@ def test_a_name_assigned_in_one_branch_keeps_the_old_value_in_the_other(tmp_path
         ("def f(y, x, options=(16, 2)):\n    block, occ = options\n    return _launch(y, x, block, occ)\n", "f(y, x)"),
         ("def f(y, x, first, *rest):\n    [occ] = rest\n    return _launch(y, x, first, occ)\n", "f(y, x, 16, 2)"),
         ("def f(y, x):\n    block, *rest = [16, 2]\n    return _launch(y, x, block, rest[0])\n", "f(y, x)"),
-        ("def f(y, x, block=None, occ=None):\n    block = block or 16\n    occ = 2 if occ is None else occ\n    return _launch(y, x, block, occ)\n", "f(y, x)"),
+        (
+            "def f(y, x, block=None, occ=None):\n    block = block or 16\n"
+            "    occ = 2 if occ is None else occ\n    return _launch(y, x, block, occ)\n",
+            "f(y, x)",
+        ),
     ],
 )
 def test_arguments_arrive_in_their_slots(tmp_path: Path, helper: str, call: str) -> None:
@@ -657,7 +704,10 @@ def test_recursion_ends_and_is_said(tmp_path: Path) -> None:
 
 def test_a_large_run_is_cut_and_says_so(tmp_path: Path) -> None:
     body = "".join(f"    if x.size({n}) == 1:\n        y = y + {n}\n" for n in range(60))
-    found = run(tmp_path, f'@register_impl("op", backend="cutile-rs")\ndef op(x):\n    y = 0\n{body}    return _launch(torch.empty_like(x), x, y)\n')
+    found = run(
+        tmp_path,
+        f'@register_impl("op", backend="cutile-rs")\ndef op(x):\n    y = 0\n{body}    return _launch(torch.empty_like(x), x, y)\n',
+    )
     assert len(found.launches) == 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.unit.wrappers import run, timed
 
 OP = """\
@@ -205,7 +206,11 @@ def test_a_buffer_without_a_device_that_a_kernel_gets(tmp_path: Path) -> None:
 
 
 def test_objects_of_the_project_with_methods_of_tensors(tmp_path: Path) -> None:
-    front = "class Plan:\n    def clone(self):\n        return self\n    def item(self):\n        return 1\n    def synchronize(self):\n        return self\n\n\n"
+    methods = "".join(
+        f"    def {name}(self):\n        return {value}\n"
+        for name, value in (("clone", "self"), ("item", 1), ("synchronize", "self"))
+    )
+    front = f"class Plan:\n{methods}\n\n"
     body = "plan = Plan().clone().synchronize()\n        z = plan.item() + 1"
     assert timed(run(tmp_path, front + OP.format(body=body))) == []
 
