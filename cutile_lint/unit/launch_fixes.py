@@ -151,13 +151,18 @@ def _bound_anew(siblings: list[syntax.Stmt], name: syntax.Name) -> bool:
     """The next mention of the name, in a statement that is always reached, binds it."""
     for sibling in siblings:
         if sibling.span.covers(name.span):
-            return (
-                isinstance(sibling, syntax.Assign)
-                and not sibling.op
-                and any(target is name for target in sibling.targets)
-                and not any(node.id == name.id for node in _names(sibling.value) if sibling.value is not None)
-            )
+            if not isinstance(sibling, syntax.Assign) or sibling.op or any(node.id == name.id for node in _names(sibling.value)):
+                return False
+            return any(target is name for target in _targets(sibling.targets))
     return False
+
+
+def _targets(targets: list[syntax.Expr]) -> Iterator[syntax.Expr]:
+    for target in targets:
+        if isinstance(target, syntax.Sequence):
+            yield from _targets(target.items)
+        else:
+            yield target
 
 
 def _after(function: syntax.Function, statement: syntax.Stmt) -> list[syntax.Stmt]:
@@ -189,7 +194,9 @@ def _lost_too(unit: KernelUnit, wasted: Wasted, event: Event) -> bool:
 
 def _harmless(unit: KernelUnit, wasted: Wasted, event: Event) -> bool:
     """Nothing but launches whose work is lost goes with the event."""
-    if event.kind in ("raise", "assert", "convert", "operator", "delete") or any(one.event is event for one in wasted.run.launches):
+    if event.kind in ("raise", "assert", "convert", "operator", "delete") or any(
+        one.event is event for one in wasted.run.launches
+    ):
         return True
     if event.kind != "call":
         return False

@@ -12,11 +12,17 @@ def finding(wasted: Wasted, message: str, help_text: str, related: list[Related]
     statement = wasted.stop.statement
     if wasted.launch.place != wasted.place:
         related.insert(0, Related(wasted.launch.place, f"`{wasted.launch.symbol}` is launched here"))
+    places = {wasted.place}
+    shown = []
+    for item in related:
+        if item.place not in places:
+            places.add(item.place)
+            shown.append(item)
     return Finding(
         wasted.place,
         message,
         help=help_text,
-        related=tuple(item for item in related if item.place != wasted.place),
+        related=tuple(shown),
         fix=fix,
         statement=Place(wasted.stop.source, statement.span) if statement is not None else None,
         symbol=wasted.stop.frame.name,
