@@ -10,10 +10,11 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.determined import Determined, atoms, bare, canonical, leaves
 from cutile_lint.unit.launches import Launch, described_tensor
 from cutile_lint.unit.machine.trace import Tuning
-from cutile_lint.unit.machine.values import Choice, Condition, Items, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.runs import Run
 
 if TYPE_CHECKING:
+    from cutile_lint.unit.boundary import Boundary
     from cutile_lint.unit.model import KernelUnit
 
 
@@ -92,6 +93,7 @@ def needs(unit: KernelUnit, run: Run, tuning: Tuning) -> Iterator[Need]:
         boundary = boundaries.get(launch.symbol)
         if boundary is None or not boundary.is_aligned(launch):
             continue
+        dispatched = dispatched or _dispatches(boundary)
         for slot in boundary.slots:
             value, place = launch.arguments.positional[slot.index], launch.argument_place(slot.index)
             roles = slot.roles()
@@ -99,7 +101,6 @@ def needs(unit: KernelUnit, run: Run, tuning: Tuning) -> Iterator[Need]:
                 tensor = described_tensor(value, unit.program)
                 if tensor is not None:
                     tensors.append((tensor, place))
-                dispatched = dispatched or _reads_dtype(boundary, slot.name)
             elif slot.option is not None or roles & {"device", "stream"}:
                 continue
             elif "generic" in roles:
@@ -111,26 +112,64 @@ def needs(unit: KernelUnit, run: Run, tuning: Tuning) -> Iterator[Need]:
                 yield Need(value, "size", f"`{slot.name}`", place)
     yield from _path_needs(tuning, launches)
     yield from _config_needs(tuning)
-    inputs = [(tensor, place) for tensor, place in tensors if run.tensors.is_input(tensor)]
-    if inputs and dispatched:
-        yield Need(Term("attr", "dtype", (_first_input(run, inputs[0][0]),)), "dtype", "the element type", inputs[0][1])
-    if inputs:
-        yield Need(Term("attr", "shape", (_first_input(run, inputs[0][0]),)), "shape", "the grid", inputs[0][1])
+    inputs = {root.name: (root, place) for tensor, place in tensors for root in _origins(tensor)}
+    for root, place in list(inputs.values())[:1]:
+        if dispatched:
+            yield Need(Term("attr", "dtype", (root,)), "dtype", "the element type", place)
+        yield Need(Term("attr", "shape", (root,)), "shape", "the grid", place)
+    for size in _sizes_read(run, tuning, set(inputs)):
+        yield Need(size, "size", "the launched work", inputs[size.args[0].args[0].name][1])  # type: ignore[attr-defined]
 
 
-def _first_input(run: Run, tensor: Value) -> Value:
-    return next(root for root in run.tensors.roots(tensor) if isinstance(root, Term) and root.op == "input")
+def _origins(tensor: Value) -> Iterator[Term]:
+    """The parameters that a tensor is a view or a copy of."""
+    for _, one in alternatives(tensor):
+        while isinstance(one, Term) and one.op in ("method", "attr") and one.args:
+            inner = one.args[0]
+            if isinstance(inner, Choice):
+                yield from _origins(inner)
+            one = inner
+        if isinstance(one, Term) and one.op == "input":
+            yield one
 
 
-def _reads_dtype(boundary, name: str) -> bool:
-    """The export chooses an element type by the descriptor's dtype."""
+def _sizes_read(run: Run, tuning: Tuning, names: set[str]) -> Iterator[Term]:
+    """Sizes of the launched inputs that the wrapper hands on (to a shape, a launch) or finds equal to another; one of equal ones."""
+    handed: dict[object, Term] = {}
+    for event in run.trace.events:
+        work = event.target is not None or event.name.startswith("torch.")
+        if event.kind == "call" and work and event.arguments is not None and event.timed in (0, tuning.number):
+            for value in event.arguments.positional:
+                handed.update({part.key(): part for part in subterms(value) if _is_size_of(part, names)})  # type: ignore[misc]
+    yield from handed.values()
+    for literal in tuning.event.path:
+        test = literal.test
+        if literal.holds and isinstance(test, Term) and test.op == "compare" and test.name == "==":
+            first, second = (bare(arg) for arg in test.args)
+            if (
+                _is_size_of(first, names)
+                and _is_size_of(second, names)
+                and first.key() not in handed
+                and second.key() not in handed
+            ):
+                yield first  # type: ignore[misc]
+
+
+def _is_size_of(value: Value, names: set[str]) -> bool:
+    if not (isinstance(value, Term) and value.op == "index" and isinstance(value.args[1], Known)):
+        return False
+    base = value.args[0]
+    tensor = base.args[0] if isinstance(base, Term) and base.op == "attr" and base.name == "shape" else None
+    return isinstance(tensor, Term) and tensor.op == "input" and tensor.name in names
+
+
+def _dispatches(boundary: Boundary) -> bool:
+    """The export chooses the element type of an entry at run time."""
     for launch in boundary.kernel_launches:
-        values = [literal.test for literal in launch.path] + list(launch.generics.items if launch.generics is not None else [])
-        for value in values:
-            for part in subterms(value):
-                if isinstance(part, Term) and part.op == "attr" and part.name == "dtype":
-                    if any(isinstance(one, Term) and one.op == "input" and one.name == name for one in subterms(part)):
-                        return True
+        generics = launch.entry.generics if launch.entry is not None else []
+        given = launch.generics.items if launch.generics is not None else []
+        if any(one.kind == "type" and not isinstance(value, Known) for one, value in zip(generics, given, strict=False)):
+            return True
     return False
 
 
@@ -181,9 +220,10 @@ def _absent(given: Determined, need: Need, path: Condition) -> Iterator[Value]:
         return
     if any(isinstance(part, Term) and part.op in ("unknown", "element", "payload") for part in subterms(need.value)):
         return
-    if given.answer(need.value) is not False:
-        return
     lenient = need.role == "size"
+    answer = given.answer(need.value)
+    if answer is True or (answer is None and not lenient):
+        return
     for atom in atoms(need.value):
         if given.answer(atom) is not False:
             continue
