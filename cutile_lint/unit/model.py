@@ -20,6 +20,8 @@ from cutile_lint.unit.runs import EntryRun, ExportRun, Run, run_entry, run_expor
 
 if TYPE_CHECKING:
     from cutile_lint.frontends.manifest import Manifest
+    from cutile_lint.frontends.versions import Version
+    from cutile_lint.unit.device import Kernel
     from cutile_lint.unit.health import Health
     from cutile_lint.unit.transpose_copies import TransposedCopy
     from cutile_lint.unit.transpose_flags import IgnoredFlag
@@ -172,6 +174,22 @@ class KernelUnit:
     def read_tensors(self, launch: Launch) -> list[Value] | None:
         """The tensors that a launch reads; None when that is not known."""
         return self.effects.tensors(launch, self.effects.read_slots(launch))
+
+    # ── the device kernels ──
+
+    @cached_property
+    def target_version(self) -> Version:
+        """The cutile version that the crate is written against; the oldest one when nothing names it."""
+        from cutile_lint.frontends.manifest import target_version
+
+        return target_version(self.manifest).version
+
+    @cached_property
+    def kernels(self) -> list[Kernel]:
+        """The device entries with their loads, stores and persistent loops."""
+        from cutile_lint.unit.device import Kernel
+
+        return [Kernel(self.entry_run(entry)) for entry in self.entries]
 
     # ── transposes ──
 

@@ -184,6 +184,7 @@ class Statements(Expressions):
 
     def do_for(self, node: syntax.For) -> None:
         iterable = self.resolve(self.evaluate(node.iter))
+        self.trace.loops[id(node)] = iterable
         items = self.iterate(iterable)
         mark = len(self.exits)
         if items is not None and len(items.items) <= MAX_UNROLL and not items.open:
@@ -242,6 +243,7 @@ class Statements(Expressions):
     def do_while(self, node: syntax.While) -> None:
         mark = len(self.exits)
         test = self.evaluate(node.test)
+        self.trace.loops[id(node)] = test
         if not self.alive or truth(test) is False:
             self.run(node.orelse)
             return

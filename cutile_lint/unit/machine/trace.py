@@ -102,3 +102,5 @@ class Trace:
     returned: list[tuple[Condition, Value]] = field(default_factory=list)
     #: something could not be followed: why (answers that need completeness are then "unknown")
     gaps: list[tuple[str, Place | None]] = field(default_factory=list)
+    #: what a loop goes over, or the test of a ``while``, by the ``id`` of its node
+    loops: dict[int, Value] = field(default_factory=dict)
