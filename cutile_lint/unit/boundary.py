@@ -117,7 +117,7 @@ class Boundary:
 
     def in_text(self, span: Span) -> Place | None:
         """The place of a span (in characters) of the cdef text."""
-        return _in_text(self.text, span) if self.text is not None else None
+        return in_text(self.text, span) if self.text is not None else None
 
     def slots_of(self, option: str) -> list[Slot]:
         return [slot for slot in self.slots if slot.option == option]
@@ -141,9 +141,9 @@ def _boundary(unit: KernelUnit, export: Export) -> Boundary:
         slot = Slot(index, param, Place(export.source, param.span))
         if cdef is not None and text is not None and index < len(cdef.params):
             slot.declared = cdef.params[index]
-            slot.declared_place = _in_text(text, cdef.params[index].span)
+            slot.declared_place = in_text(text, cdef.params[index].span)
         slots.append(slot)
-    place = _in_text(text, cdef.span) if cdef is not None and text is not None else text.place if text else None
+    place = in_text(text, cdef.span) if cdef is not None and text is not None else text.place if text else None
     boundary = Boundary(
         export, run, slots, cdef, declarations.fault if declarations else None, place, launches, text, declarations
     )
@@ -165,13 +165,14 @@ def _declarations(unit: KernelUnit, launches: Iterable[Launch]) -> tuple[Known |
     """The cdef text that a launch's library was bound with, and what it declares."""
     for launch in launches:
         for _, target in alternatives(launch.event.target) if launch.event.target is not None else ():
-            text = _bound_text(unit, target)
+            text = bound_text(unit, target)
             if text is not None:
                 return text, parse(str(text.value))
     return None, None
 
 
-def _bound_text(unit: KernelUnit, target: Value) -> Known | None:
+def bound_text(unit: KernelUnit, target: Value) -> Known | None:
+    """The cdef text of the library that a call's target is; None when it is not known."""
     for value in subterms(target):
         if isinstance(value, Term) and value.op == "call" and unit.program.role(value.name) == "bind-kernel-function-cffi":
             given = value.keywords.get("cdef") or (value.args[1] if len(value.args) > 1 else None)
@@ -182,7 +183,8 @@ def _bound_text(unit: KernelUnit, target: Value) -> Known | None:
     return None
 
 
-def _in_text(text: Known, span: Span) -> Place | None:
+def in_text(text: Known, span: Span) -> Place | None:
+    """The place of a span (in characters) of a text in its literal."""
     return text_place(text.place, str(text.value), span) if text.place is not None else None
 
 
