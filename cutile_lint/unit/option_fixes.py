@@ -9,9 +9,10 @@ from cutile_lint.frontends import syntax
 from cutile_lint.frontends.python import rewrite
 from cutile_lint.sources import Place
 from cutile_lint.unit.configs import configs_of, is_config
+from cutile_lint.unit.lost import LostOption
 from cutile_lint.unit.machine.values import Term
 from cutile_lint.unit.option_names import option_named
-from cutile_lint.unit.options import LostOption, OptionArgument
+from cutile_lint.unit.options import OptionArgument
 from cutile_lint.unit.origins import Origin, named_values, node_at
 from cutile_lint.unit.program import Program
 from cutile_lint.unit.where import level_of
@@ -158,6 +159,15 @@ def exchange(program: Program, first: Place, second: Place, message: str) -> Fix
     return Fix(message, edits, level)
 
 
+def forward_instead(argument: OptionArgument, carried: str) -> Fix | None:
+    """The slot's own field where the other option's is read, when configs have it."""
+    configs = configs_of(argument.tuning) if argument.tuning is not None else None
+    origin = next((one for one in argument.origins() if one.kind == "field" and option_named(one.name) == carried), None)
+    if not configs or origin is None or all(config.field_of(argument.option) is None for config in configs):
+        return None
+    return forward_value(LostOption(argument, [], origin, configs))
+
+
 # ── not an option at all ───────────────────────────────────────────────────
 
 
@@ -175,8 +185,7 @@ def leave_or_forward(argument: OptionArgument, place: Place) -> Fix | None:
     text, what = None, "leave the option to the compiler"
     if configs and field is not None:
         origin = Origin("other", node, place, level_of(argument.launch.event, place), argument=True)
-        nullable = any(config.explicit(argument.option) is None for config in configs)
-        lost = LostOption(argument, [], origin, nullable, configs)
+        lost = LostOption(argument, [], origin, configs)
         expression = _expression(lost, origin, field)
         if expression is not None:
             text, what = _in_idiom(lost, origin, module, expression), f"pass `{field}` of the config"

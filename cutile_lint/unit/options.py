@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Related
-from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary import Boundary, Slot
 from cutile_lint.unit.compile_options import applied_options, inputs_in, is_options, sentinel_reaches, setter_events
-from cutile_lint.unit.configs import Config, configs_of, fields_read
-from cutile_lint.unit.fold import UNKNOWN, Folder
+from cutile_lint.unit.fold import Folder
 from cutile_lint.unit.launches import KernelLaunch, Launch
-from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Event, Tuning
-from cutile_lint.unit.machine.values import Condition, Known, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.option_names import CLUSTER, OCCUPANCY, option_named
 from cutile_lint.unit.origins import Origin, origins
 from cutile_lint.unit.program import Program
@@ -49,34 +46,6 @@ class OptionArgument:
         return origins(self.launch.event, self.place, self.program)
 
 
-@dataclass(slots=True, eq=False)
-class LostValue:
-    """A config's explicit value that does not arrive: ``config`` says ``expected``, the slot gets ``got`` (on ``path``)."""
-
-    config: Config
-    field: str
-    expected: int
-    got: int
-    path: Condition
-    leaf: Value
-
-
-@dataclass(slots=True, eq=False)
-class LostOption:
-    """An option whose configured value is lost on the way to its slot."""
-
-    argument: OptionArgument
-    values: list[LostValue]
-    #: where the value that arrives instead was made
-    origin: Origin | None
-    nullable: bool = False
-    configs: list[Config] = field(default_factory=list)
-
-    @property
-    def place(self) -> Place:
-        return self.origin.place if self.origin is not None else self.argument.place
-
-
 def option_arguments(unit: KernelUnit) -> Iterator[OptionArgument]:
     """Each compile option slot of each launch whose arguments fit the export's slots."""
     tunings = {id(run.trace): run.tunings for run in unit.runs}
@@ -93,89 +62,6 @@ def option_arguments(unit: KernelUnit) -> Iterator[OptionArgument]:
                 yield OptionArgument(
                     unit, boundary, slot, slot.option or "", launch, value, launch.argument_place(slot.index), tuning
                 )
-
-
-# ── lost on the Python side (CTL201, CTL207) ───────────────────────────────
-
-
-def lost_options(unit: KernelUnit, option: str) -> Iterator[LostOption]:
-    """Options of which configs carry explicit values that the slot does not get, for any launch and config."""
-    for argument in unit.option_arguments:
-        if argument.option != option or argument.tuning is None or is_swapped(argument) or grid_source(argument) is not None:
-            continue
-        configs = configs_of(argument.tuning)
-        if configs is None:
-            continue
-        values = list(_lost_values(argument, argument.tuning, configs))
-        values = [value for value in values if not _is_default(argument, value, values)]
-        if not values:
-            continue
-        origin = _made_instead(argument, values[0], configs)
-        names = {config.field_of(option) for config in configs}
-        nullable = None in names or any(config.explicit(option) is None for config in configs)
-        yield LostOption(argument, values, origin, nullable, configs)
-
-
-def _lost_values(argument: OptionArgument, tuning: Tuning, configs: list[Config]) -> Iterator[LostValue]:
-    leaves = [(path, leaf) for path, leaf in alternatives(argument.value) if not _carries(leaf, argument.option)]
-    if not leaves:
-        return
-    launch = argument.launch.path
-    for config in configs:
-        expected, name = config.explicit(argument.option), config.field_of(argument.option)
-        if expected is None or name is None:
-            continue
-        folder = config.folder(tuning)
-        for condition, leaf in leaves:
-            if folder.holds(condition) is False or contradictory(launch, config.path, condition) or folder.holds(launch) is False:
-                continue
-            for more, got in folder.outcomes(leaf, launch + config.path + condition):
-                if got is not UNKNOWN and isinstance(got, int) and int(got) != expected:
-                    yield LostValue(config, name, expected, int(got), condition + more, leaf)
-
-
-def _carries(leaf: Value, option: str) -> bool:
-    """The value is made of the option's own config field (perhaps clamped)."""
-    return any(option_named(name) == option for name in fields_read(leaf))
-
-
-def _is_default(argument: OptionArgument, value: LostValue, values: list[LostValue]) -> bool:
-    """Explicit values that are all 1, left to the compiler, whose entries hint nothing else: the same launch."""
-    return value.got <= 0 and all(other.expected == 1 for other in values) and not hinted(argument.boundary, argument.option)
-
-
-def hinted(boundary: Boundary, option: str) -> bool:
-    """An entry of the export has an optimization hint other than 1 for the option."""
-    for launch in boundary.kernel_launches:
-        hints = launch.entry.attribute.settings.get("optimization_hints") if launch.entry is not None else None
-        if any(number not in (None, 1) for number in _hints(hints, option)):
-            return True
-    return False
-
-
-def _hints(value: object, option: str) -> Iterator[object]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if name == option:
-                yield inner
-            else:
-                yield from _hints(inner, option)
-
-
-def _made_instead(argument: OptionArgument, lost: LostValue, configs: list[Config]) -> Origin | None:
-    """The expression on the way back that gives the value which arrives instead of the config's."""
-    names = {name for config in configs for name in config.fields if option_named(name) == argument.option}
-    found = [origin for origin in argument.origins() if not (origin.kind == "field" and origin.name in names)]
-    if not found:
-        return None
-
-    def rank(origin: Origin) -> int:
-        value = origin.node.value if isinstance(origin.node, syntax.Const) else lost
-        if value is None and lost.got <= 0:
-            return 0  # what a helper turns into the sentinel
-        return 1 if value == lost.got else 2 if origin.kind in ("default", "name", "constant") else 3
-
-    return min(found, key=rank)
 
 
 # ── swapped (CTL209) ───────────────────────────────────────────────────────
@@ -298,7 +184,13 @@ def unapplied_options(unit: KernelUnit) -> Iterator[UnappliedOption]:
             if slot.option is None or slot.is_descriptor:
                 continue
             missing = [launch for launch in with_options if _reaches(launch, slot) is False]
-            if missing and not crossed_setter(boundary, slot):
+            if (
+                missing
+                and not crossed_setter(boundary, slot)
+                and not any(
+                    crossed_setter(boundary, other) for other in boundary.slots if slot.option in {use.name for use in other.uses}
+                )
+            ):
                 yield UnappliedOption(boundary, slot, slot.option, missing, len(missing) == len(boundary.kernel_launches))
 
 
@@ -384,13 +276,3 @@ def rust_way(boundary: Boundary, slot: Slot, *, parameter: bool = True) -> list[
                         setters.setdefault(hop.place, f"handed on as `{hop.name.lstrip('$')}`")
                 setters.setdefault(applied.place, f"applied by the setter `{applied.name}`")
     return found + [Related(place, text) for place, text in setters.items()]
-
-
-def config_places(lost: LostOption) -> list[Related]:
-    """The configs' values, the first few."""
-    seen: dict[Place, Related] = {}
-    for value in sorted(lost.values, key=lambda value: -value.expected):
-        place = value.config.place_of(value.field)
-        if place is not None and place not in seen:
-            seen[place] = Related(place, f"a config sets `{value.field}` to {value.expected}")
-    return list(seen.values())[:2]

@@ -11,8 +11,8 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.boundary import Boundary, Slot
 from cutile_lint.unit.compile_options import applied_options, inputs_in
 from cutile_lint.unit.configs import fields_read
-from cutile_lint.unit.machine.values import Term, alternatives, subterms
-from cutile_lint.unit.option_fixes import exchange
+from cutile_lint.unit.machine.values import Known, Term, alternatives, subterms
+from cutile_lint.unit.option_fixes import exchange, forward_instead
 from cutile_lint.unit.option_names import CLUSTER, OCCUPANCY, option_named
 from cutile_lint.unit.options import OptionArgument, carried_option, is_swapped, plain_sources, rust_way, turning_point, way
 from cutile_lint.unit.where import function_of, statement_of
@@ -52,7 +52,7 @@ def swaps(unit: KernelUnit) -> Iterator[Swap]:
         partner = _partner(unit, argument)
         if partner is not None and partner.slot.index < argument.slot.index:
             continue
-        swap = _in_call(argument, partner)
+        swap = _in_call(unit, argument, partner)
         if swap.place not in seen:
             seen.add(swap.place)
             yield swap
@@ -73,19 +73,36 @@ def _partner(unit: KernelUnit, argument: OptionArgument) -> OptionArgument | Non
     )
 
 
-def _in_call(argument: OptionArgument, partner: OptionArgument | None) -> Swap:
+def _in_call(unit: KernelUnit, argument: OptionArgument, partner: OptionArgument | None) -> Swap:
     carried = _shown(argument)
     place, receiver = _turning_point(argument)
     related = [(one.place, one.message) for one in way(argument) if one.place != place]
-    fix = None
     if partner is not None:
         other, _ = _turning_point(partner)
         related.insert(0, (other, f"`{_shown(partner)}` is passed here"))
         fix = exchange(argument.program, place, other, f"exchange `{carried}` and `{_shown(partner)}`")
+    else:
+        fix = _one_sided(unit, argument)
     event = argument.launch.event
     wanted = _shown(partner) if partner is not None else argument.option
     statement = statement_of(event, place)
     return Swap(place, carried, wanted, receiver, argument.option, related, fix, statement, function_of(event, place))
+
+
+def _one_sided(unit: KernelUnit, argument: OptionArgument) -> Fix | None:
+    """One option in the other's slot: exchange it with the constant that its own slot gets, else pass the slot's own field."""
+    carried = carried_option(argument.value)
+    for other in unit.option_arguments:
+        if other.launch is argument.launch and other.option == carried and carried_option(other.value) is None:
+            if any(isinstance(leaf, Known) for _, leaf in alternatives(other.value)):
+                first, _ = _turning_point(argument)
+                second, _ = turning_point(other, [leaf for _, leaf in alternatives(other.value)])
+                same = (first == argument.place) == (second == other.place)
+                places = (first, second) if same else (argument.place, other.place)
+                return exchange(
+                    argument.program, *places, f"exchange the values of `{argument.slot.name}` and `{other.slot.name}`"
+                )
+    return forward_instead(argument, carried) if carried is not None else None
 
 
 def _shown(argument: OptionArgument) -> str:
@@ -135,7 +152,7 @@ def _in_export(boundary: Boundary) -> Iterator[Swap]:
         if one.place not in (place, *(other for other, _, _ in others))
     ]
     wanted = others[0][2].name if others else receiver
-    fix = _exchanged(place, others[0][0], slot.name, wanted) if others else None
+    fix = _exchanged(place, others[0][0], slot.name, wanted) if others else _corrected(boundary, place, slot)
     yield Swap(
         place, slot.name, wanted, receiver, _other(option_named(slot.name)), related, fix, None, boundary.export.function.name
     )
@@ -165,6 +182,22 @@ def _argument(setter: Place, name: str) -> Place:
         return setter
     start = setter.span.start + at + 1
     return Place(setter.source, Span(start, start + len(name.encode())))
+
+
+def _corrected(boundary: Boundary, place: Place, slot: Slot) -> Fix | None:
+    """One parameter at the other option's setter: call its own setter there, or hand the right parameter to the macro."""
+    source, named = place.source, option_named(slot.name) or ""
+    wrong = _other(named)
+    call = f"{wrong}(".encode()
+    if place.text == slot.name and source.data[: place.span.start].endswith(call):
+        start = place.span.start - len(call)
+        edit = Edit(source, start, start + len(wrong), named)
+        return Fix(f"call the setter `{named}`", (edit,), Applicability.SAFE)
+    right = next((other for other in boundary.slots if option_named(other.name) == wrong), None)
+    if right is not None and place.text == slot.name and source is boundary.export.source:
+        edit = Edit(source, place.span.start, place.span.end, right.name)
+        return Fix(f"pass `{right.name}` there", (edit,), Applicability.SAFE)
+    return None
 
 
 def _exchanged(first: Place, second: Place, one: str, other: str) -> Fix | None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.lost import LostOption, lost_options
 from cutile_lint.unit.option_fixes import forward_value
-from cutile_lint.unit.options import LostOption, config_places, lost_options, way
+from cutile_lint.unit.options import way
 from cutile_lint.unit.where import function_of, statement_of
 
 
@@ -18,16 +19,23 @@ def check_option(unit: KernelUnit, option: str, meaning: str) -> Iterator[Findin
         if lost.place in seen:
             continue
         seen.add(lost.place)
-        name, slot = lost.values[0].field, lost.argument.slot
+        slot = lost.argument.slot
+        whose = f"the {meaning} of the reference" if lost.from_reference else f"`{lost.values[0].name}` of the config"
         yield Finding(
             lost.place,
-            f"`{name}` of the config is lost here: the slot `{slot.name}` gets {_told(lost)}",
-            help=f"pass the config's {meaning} to the slot (`None` as -1), so that every config is compiled as it was written",
-            related=(*config_places(lost), *(one for one in way(lost.argument) if one.place != lost.place)),
+            f"{whose} is lost here: the slot `{slot.name}` gets {_told(lost)}",
+            help=_help(lost, meaning),
+            related=(*lost.sources, *(one for one in way(lost.argument) if one.place != lost.place)),
             fix=forward_value(lost),
             statement=statement_of(lost.argument.launch.event, lost.place),
             symbol=function_of(lost.argument.launch.event, lost.place),
         )
+
+
+def _help(lost: LostOption, meaning: str) -> str:
+    if lost.from_reference:
+        return f"give the configs the reference's {meaning} and pass it to the slot"
+    return f"pass the config's {meaning} to the slot (`None` as -1), so that every config is compiled as it was written"
 
 
 def _told(lost: LostOption) -> str:
