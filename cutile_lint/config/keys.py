@@ -141,6 +141,7 @@ READERS: dict[str, Callable[[Any, Path], Any]] = {
     "target-version": version,
     "runtime-names": _runtime_names,
     "rule-paths": lambda value, folder: tuple(_path(item, folder) for item in strings(value)),
+    "baseline": _path,
     "cache-dir": _path,
     "min-level": level,
     "output-format": _format,

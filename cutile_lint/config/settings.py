@@ -53,6 +53,8 @@ class Settings:
     rule_paths: tuple[Path, ...] = ()
     #: folders of rules named in a discovered project file: their code runs only when the user says so
     untrusted_rule_paths: tuple[Path, ...] = ()
+    #: findings that do not fail a run
+    baseline: Path | None = None
     cache_dir: Path | None = None
     min_level: Level = Level.WARNING
     output_format: str = "full"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from hashlib import sha256
 
+from cutile_lint.engine.identity import text_of
 from cutile_lint.findings import Finding
 from cutile_lint.reports.view import View
 
@@ -14,8 +15,7 @@ def fingerprints(findings: list[Finding], view: View) -> list[str]:
     seen: Counter[str] = Counter()
     names = []
     for finding in findings:
-        text = " ".join(finding.place.text.split())
-        base = "\0".join((finding.code, view.relative(finding.path), finding.symbol, text))
+        base = "\0".join((finding.code, view.relative(finding.path), finding.symbol, text_of(finding)))
         ordinal = seen[base]
         seen[base] += 1
         names.append(sha256(f"{base}\0{ordinal}".encode("utf-8", "surrogateescape")).hexdigest())

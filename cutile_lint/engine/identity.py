@@ -1,0 +1,18 @@
+"""What a finding is when lines move: for the baseline, and for formats that compare runs."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from cutile_lint.findings import Finding
+
+#: longer texts are cut and end in a hash of the whole
+_LONGEST = 100
+
+
+def text_of(finding: Finding) -> str:
+    """The place's text without regard to blanks and line ends, shortened where it is long."""
+    text = " ".join(finding.place.text.split())
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST - 12]}… {sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
