@@ -39,7 +39,7 @@ def unstable(unit: KernelUnit) -> Iterator[Unstable]:
             found = list(_bad(unit, run, tuning, tuning.key, place))
             yield from found
             if not found and is_readable(tuning.key) and _is_constant(tuning.key) and not _constant_work(run, tuning):
-                yield Unstable(run, tuning, place, "the key", "is the same for every call: one tuned config serves all shapes")
+                yield Unstable(run, tuning, place, "`key`", "is the same for every call: one tuned config serves all shapes")
 
 
 def key_place(tuning: Tuning) -> Place:

@@ -19,7 +19,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
         event = found.tuning.event
         yield Finding(
             found.place,
-            f"{found.name} {'in the autotune key ' if found.name != 'the key' else ''}{found.reason}",
+            f"{found.name} {'in the autotune key ' if found.name != '`key`' else ''}{found.reason}",
             help="key on what chooses the kernel: sizes, dtypes, flags and integers that become const generics",
             statement=statement_of(event, found.place) or event.statement,
             symbol=function_of(event, found.place),
