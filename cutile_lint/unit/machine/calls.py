@@ -168,7 +168,7 @@ class Calls(State):
             return unknown("recursion", call)
         scope = Scope(closure.scope.source, closure.scope, function.name)
         self.bind_parameters(closure, arguments, scope, call)
-        frame = Frame(closure, function, closure.scope.source, call, arguments=arguments)
+        frame = Frame(closure, function, closure.scope.source, call, arguments=arguments, scope=scope)
         base, mark = self.path, len(self.exits)
         self.frames.append(frame)
         try:

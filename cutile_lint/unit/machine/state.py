@@ -88,8 +88,19 @@ class State:
             node,
             self.expansions,
         )
+        if kind == "call" and name.startswith("cutile_"):
+            event.held = self._held()
         self.trace.events.append(event)
         return event
+
+    def _held(self) -> tuple[Value, ...]:
+        """What the names of all running functions hold."""
+        scopes: dict[int, Scope] = {}
+        for scope in (self.scope, *(frame.scope for frame in self.frames)):
+            while scope is not None and id(scope) not in scopes:
+                scopes[id(scope)] = scope
+                scope = scope.outer
+        return tuple(value for scope in scopes.values() for value in scope.names.values())
 
     def gap(self, reason: str, node: syntax.Node | None = None) -> None:
         self.trace.gaps.append((reason, self.place(node) if node is not None else None))

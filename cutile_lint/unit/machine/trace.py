@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place, Source
+from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.values import Arguments, Closure, Condition, Value
 
 
@@ -21,6 +22,8 @@ class Frame:
     returns: list[tuple[Condition, Value]] = field(default_factory=list)
     yields: list[tuple[Condition, Value]] = field(default_factory=list)
     arguments: Arguments | None = None
+    #: the function's names, as they are while it runs
+    scope: Scope | None = None
 
     @property
     def name(self) -> str:
@@ -63,6 +66,8 @@ class Event:
     tries: tuple[syntax.Try, ...] = ()
     timed: int = 0
     node: syntax.Node | None = None
+    #: of a call of a library's symbol (``cutile_*``): what the names of all running functions held, the call's own arguments apart
+    held: tuple[Value, ...] = ()
     #: calls of macros whose bodies it stands in, outermost first
     expansions: tuple[Place, ...] = ()
 
@@ -100,6 +105,8 @@ class Trace:
     events: list[Event] = field(default_factory=list)
     tunings: list[Tuning] = field(default_factory=list)
     returned: list[tuple[Condition, Value]] = field(default_factory=list)
+    #: values taken apart into names: (value, number of names, path)
+    unpacked: list[tuple[Value, int, Condition]] = field(default_factory=list)
     #: something could not be followed: why (answers that need completeness are then "unknown")
     gaps: list[tuple[str, Place | None]] = field(default_factory=list)
     #: what a loop goes over, or the test of a ``while``, by the ``id`` of its node
