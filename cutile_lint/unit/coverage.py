@@ -74,7 +74,8 @@ class Coverage:
             if len(names) == len(items.items):
                 self.generics = dict(zip(names, items.items, strict=True))
         self.slots = dict(zip([param.name for param in export.function.params], launch.arguments.positional, strict=True))
-        run = next(run for run in effects.unit.runs if launch in run.launches)
+        self.launch = launch
+        self.run = run = next(run for run in effects.unit.runs if launch in run.launches)
         self.tensors = {name: given_tensor(value, run.program) for name, value in self.slots.items()}
         self.sources = {name: next(iter(descriptors(value, export)), "") for name, value in self.params.items()}
         #: what the variant's path says about the wrapper's flags
@@ -108,10 +109,8 @@ class Coverage:
         tensor = self.tensors.get(self.slot)
         assert self.variant.entry is not None
         annotation = next(param.annotation for param in self.variant.entry.function.params if param.name == name)
-        known = extents.dimensions(tensor) if tensor is not None else None
-        if known is not None:
-            self.rank = len(known)
-        elif "Tensor" in annotation and "[" in annotation:
+        self.rank = extents.rank(tensor, self.run.trace, self.launch.path) if tensor is not None else 0
+        if not self.rank and "Tensor" in annotation and "[" in annotation:
             self.rank = annotation[annotation.index("[") :].count(",") + 1
         for axis in range(self.rank or 5):
             if tensor is not None:
@@ -245,8 +244,23 @@ class Coverage:
             if any(leaf[0] in ("data", "other") for leaf in leaves):
                 raise NotShown("the address of the store is made from something else than the buffer's own sizes and strides")
             for factor in _factors(summand):
-                if isinstance(factor, Known) and factor.value != 1:
+                if (isinstance(factor, Known) and factor.value != 1) or not self._plain_factor(factor):
                     raise NotShown("the store leaves gaps")
+
+    def _plain_factor(self, factor: Value) -> bool:
+        """A scalar of the entry is a size, a stride or a tile size as it is, not a multiple of one."""
+        if not isinstance(factor, Term) or factor.op != "input" or factor.name not in self.params:
+            return True
+        host = _plain(self.params[factor.name])
+        if self._exactly_host(host) is not None or any(_plain(tile).key() == host.key() for tile in self.generics.values()):
+            return True
+        fact = self._descriptor_fact(host) if isinstance(host, Term) else None
+        if fact is not None:
+            return fact[0] == "own-stride"
+        given = self.slots.get(host.name) if isinstance(host, Term) and host.op == "input" else None
+        while isinstance(given, Term) and given.op == "call" and given.name == "int" and len(given.args) == 1:
+            given = given.args[0]
+        return given is not None and [leaf[0] for leaf in self._python(given, False)] == ["own-stride"]
 
     def _bounds(self, mask: Value | None) -> Iterator[tuple[Value, Value]]:
         """The comparisons ``left < right`` that a mask is made of."""
@@ -358,44 +372,93 @@ class Coverage:
     # ── values ──
 
     def _exactly(self, value: Value) -> Leaf | None:
-        """The own axis (or count) that a value is; None for others."""
+        """The own axis (or count) that a device value is; None for others."""
         value = _plain(value)
-        if isinstance(value, Term) and value.op in ("binary", "call") and last_name(value.name) in ("*", "muli"):
-            found = {self._exactly(arg) for arg in value.args[:2]}
-            return ("own-count",) if self.rank == 2 and found == {("own", 0), ("own", 1)} else None
-        leaves = list(dict.fromkeys(self.leaves(value)))
-        return leaves[0] if len(leaves) == 1 and leaves[0][0] in ("own", "own-count") and not _computed(value) else None
+        if (parts := _product(value)) is not None:
+            return self._whole({self._exactly(part) for part in parts})
+        if isinstance(value, Term) and value.op == "input" and value.name in self.params:
+            return self._exactly_host(self.params[value.name])
+        return self._single(set(self.leaves(value))) if not _computed(value) else None
+
+    def _exactly_host(self, value: Value) -> Leaf | None:
+        """The same for a value of the export."""
+        value = _plain(value)
+        if (parts := _product(value)) is not None:
+            return self._whole({self._exactly_host(part) for part in parts})
+        if isinstance(value, Term) and value.op == "input" and value.name in self.slots:
+            return self._exactly_python(self.slots[value.name])
+        if isinstance(value, Choice):
+            found = {self._exactly_under(path, one) for path, one in value.alternatives} - {("never",)}
+            return found.pop() if len(found) == 1 else None
+        return self._single(set(self._host(value, False))) if not _computed(value) else None
+
+    def _exactly_under(self, path: Condition, value: Value) -> Leaf | None:
+        worlds, saved = self._narrowed(path), self.worlds
+        if not worlds:
+            return ("never",)
+        self.worlds = worlds
+        found = self._exactly_host(value)
+        self.worlds = saved
+        return found
+
+    def _exactly_python(self, value: Value) -> Leaf | None:
+        if (own := self._own(extents.size(value))) is not None:
+            return own
+        if isinstance(value, Term) and value.op == "call" and value.name == "int" and len(value.args) == 1:
+            return self._exactly_python(value.args[0])
+        if isinstance(value, Choice):
+            found = {
+                self._exactly_python(one)
+                for path, one in value.alternatives
+                if any(_allows(world, path) for world in self.worlds)
+            }
+            return found.pop() if len(found) == 1 else None
+        if (parts := _product(value)) is not None:
+            return self._whole({self._exactly_python(part) for part in parts})
+        return None
+
+    def _single(self, leaves: set[Leaf]) -> Leaf | None:
+        leaf = next(iter(leaves)) if len(leaves) == 1 else ("other",)
+        return leaf if leaf[0] in ("own", "own-count") else None
+
+    def _whole(self, axes: set[Leaf | None]) -> Leaf | None:
+        """The number of elements as the product of the sizes of all axes."""
+        return ("own-count",) if self.rank == 2 and axes == {("own", 0), ("own", 1)} else None
 
     def _spans(self, extent: Value, axis: int) -> bool:
         """One tile of the extent is at least as long as the axis."""
         target: Leaf = ("own", axis) if axis >= 0 else ("own-count",)
         extent = self._concrete(extent)
-        if isinstance(extent, Known):
+        if self._exactly_host(extent) == target or any(self._at_least(literal, extent, target) for literal in self.variant.path):
+            return True
+        given = self.slots.get(extent.name, extent) if isinstance(extent, Term) and extent.op == "input" else extent
+        if isinstance(given, Known):
             tensor = self.tensors.get(self.slot)
             key = extents.dimension(tensor, axis) if tensor is not None and axis >= 0 else ()
             return (
                 len(key) == 2
                 and key[0] == "known"
-                and isinstance(extent.value, int)
+                and isinstance(given.value, int)
                 and isinstance(key[1], int)
-                and key[1] <= extent.value
+                and key[1] <= given.value
             )
-        if self._exactly_host(extent) == target:
-            return True
-        for literal in self.variant.path:
-            test = literal.test
-            if isinstance(test, Term) and test.op == "compare" and len(test.args) == 2:
-                name, left, right = test.name, *test.args
-                if (name, literal.holds) in (("<", False), (">=", True), (">", True)) and left.key() == extent.key():
-                    if self._exactly_host(right) == target:
-                        return True
-                if (name, literal.holds) in ((">", False), ("<=", True), ("<", True)) and right.key() == extent.key():
-                    if self._exactly_host(left) == target:
-                        return True
-        given = self.slots.get(extent.name) if isinstance(extent, Term) and extent.op == "input" else extent
-        if given is not None and self._own(extents.size(given)) == target:
-            return True
-        return given is not None and all(self._power_of(one, target) for _, one in alternatives(given))
+        return all(self._power_of(one, target) for _, one in alternatives(given))
+
+    def _at_least(self, literal: Literal, extent: Value, target: Leaf) -> bool:
+        """The condition says that the extent is not smaller than the own size."""
+        test = literal.test
+        if not (isinstance(test, Term) and test.op == "compare" and len(test.args) == 2):
+            return False
+        left, right = test.args
+        if (test.name, literal.holds) in (("<", False), (">=", True), (">", True), ("==", True)) and _plain(
+            left
+        ).key() == extent.key():
+            return self._exactly_host(right) == target
+        if (test.name, literal.holds) in ((">", False), ("<=", True), ("<", True), ("==", True)) and _plain(
+            right
+        ).key() == extent.key():
+            return self._exactly_host(left) == target
+        return False
 
     def _power_of(self, value: Value, target: Leaf) -> bool:
         while isinstance(value, Term) and value.op == "call" and value.name in ("int", "max") and value.args:
@@ -411,14 +474,8 @@ class Coverage:
         """A tile size of the entry as the export sees it."""
         value = _plain(value)
         if isinstance(value, Term) and value.op == "generic" and value.name in self.generics:
-            value = _plain(self.generics[value.name])
-        if isinstance(value, Term) and value.op == "input" and isinstance(self.slots.get(value.name), Known):
-            return self.slots[value.name]
+            return _plain(self.generics[value.name])
         return value
-
-    def _exactly_host(self, value: Value) -> Leaf | None:
-        found = list(dict.fromkeys(self._host(_plain(value), False)))
-        return found[0] if len(found) == 1 and not _computed(_plain(value)) else None
 
     def leaves(self, value: Value | None, counting: bool = False) -> Iterator[Leaf]:
         """What a device value is made of; ``counting`` also says where a quotient may be too small."""
@@ -673,6 +730,12 @@ def _plain(value: Value | None) -> Value:
     while isinstance(value, Term) and value.args and value.op in ("call", "method") and last_name(value.name) in _SAME:
         value = value.args[0]
     return value if value is not None else Known(None)
+
+
+def _product(value: Value) -> tuple[Value, ...] | None:
+    if isinstance(value, Term) and ((value.op == "binary" and value.name == "*") or last_name(value.name) == "muli"):
+        return value.args[:2]
+    return None
 
 
 def _computed(value: Value) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cutile_lint.unit.machine.values import Choice, Items, Known, Term, Value, alternatives
+from cutile_lint.unit.machine.trace import Trace
+from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Term, Value, alternatives
 
 _SAME_SHAPE = frozenset(
     [
@@ -166,6 +167,57 @@ def dimension(tensor: Value, axis: int) -> Key:
         if (shape := _shape_given(tensor, last)) is not None:
             return dimension(shape, axis)
     return ("dim", tensor.key(), axis)
+
+
+def shape_owner(tensor: Value) -> object:
+    """Key of the tensor whose shape a tensor has."""
+    if isinstance(tensor, Choice):
+        keys = {shape_owner(inner) for _, inner in tensor.alternatives}
+        return keys.pop() if len(keys) == 1 else tensor.key()
+    if isinstance(tensor, Term) and tensor.args:
+        last = tensor.name.rsplit(".", 1)[-1]
+        if (tensor.op == "method" and last in _SAME_SHAPE) or (tensor.name.startswith("torch.") and last.endswith("_like")):
+            return shape_owner(tensor.args[0])
+        if (shape := _shape_given(tensor, last)) is not None:
+            return shape_owner(shape)
+    return tensor.key()
+
+
+def rank(tensor: Value, trace: Trace, path: Condition) -> int:
+    """The number of axes, as the tensor is made, or as the wrapper takes its shape apart or tests it on a path; 0: not known."""
+    known = dimensions(tensor)
+    if known is not None:
+        return len(known)
+    owner, facts = shape_owner(tensor), {literal.key() for literal in path}
+    for value, length, under in trace.unpacked:
+        shapes = [_shape_of(one) for _, one in alternatives(value)]
+        if all(shape is not None and shape_owner(shape) == owner for shape in shapes):
+            if all(literal.key() in facts for literal in under):
+                return length
+    for literal in path:
+        test = literal.test
+        if (
+            literal.holds
+            and isinstance(test, Term)
+            and test.op == "compare"
+            and test.name == "=="
+            and isinstance(test.args[1], Known)
+        ):
+            for _, subject in alternatives(test.args[0]):
+                asked = _ranked(subject)
+                if asked is not None and shape_owner(asked) == owner and isinstance(test.args[1].value, int):
+                    return test.args[1].value
+    return 0
+
+
+def _ranked(value: Value) -> Value | None:
+    """``t`` of ``t.ndim``, ``t.dim()``, ``len(t.shape)``."""
+    if isinstance(value, Term) and value.args:
+        if (value.op == "attr" and value.name == "ndim") or (value.op == "method" and value.name in ("dim", "ndimension")):
+            return value.args[0]
+        if value.op == "call" and value.name == "len":
+            return _shape_of(value.args[0])
+    return None
 
 
 def _shape_given(tensor: Term, name: str) -> Value | None:

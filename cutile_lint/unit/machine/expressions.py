@@ -115,6 +115,8 @@ class Expressions(Calls):
 
     def unpack(self, target: syntax.Sequence, value: Value, node: syntax.Node, declares: bool) -> None:
         value = self.resolve(value)
+        if not isinstance(value, Items) and not any(isinstance(part, syntax.Unary) for part in target.items):
+            self.trace.unpacked.append((value, len(target.items), self.path))
         if isinstance(value, Choice):
             for position, part in enumerate(target.items):
                 if isinstance(part, syntax.Unary):
