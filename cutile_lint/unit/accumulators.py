@@ -46,8 +46,7 @@ def half_accumulators(unit: KernelUnit, kernel: Kernel) -> Iterator[HalfAccumula
         half, why = _half(unit, kernel, found)
         if half and event.place not in seen:
             seen.add(event.place)
-            place = Place(event.place.source, args[at].span) if event.place.source.data[args[at].span.start : args[at].span.end] else event.place
-            yield HalfAccumulator(name, found or half, why, place, event)
+            yield HalfAccumulator(name, found or half, why, Place(event.place.source, args[at].span), event)
 
 
 def _half(unit: KernelUnit, kernel: Kernel, found: str | None) -> tuple[str, str]:

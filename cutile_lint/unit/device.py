@@ -9,7 +9,7 @@ from functools import cached_property
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.versions import MEMORY_OPS, MemoryOp
-from cutile_lint.sources import Place
+from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.crate import Entry
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Choice, Known, Term, Value, alternatives, subterms
@@ -162,12 +162,21 @@ def _strides_by_grid(value: Value) -> bool:
 def _advances_by_grid(event: Event) -> bool:
     """``tile + programs`` where ``tile`` began as the program's index."""
     value = event.value
-    if not isinstance(value, Term) or event.name != "+" or len(value.args) != 2:
+    if not isinstance(value, Term) or event.name.removesuffix("=") != "+" or len(value.args) != 2:
         return False
     left, right = value.args
     return any(
         _mentions(step, "get_num_tile_blocks") and _mentions(start, "get_tile_block_id") for start, step in ((left, right), (right, left))
     )
+
+
+def loop_head(source: Source, loop: syntax.Node) -> Place:
+    """The first line of a loop, up to its block."""
+    end = source.data.find(b"{", loop.span.start, loop.span.end)
+    line = source.data.find(b"\n", loop.span.start, loop.span.end)
+    ends = [at for at in (end, line) if at != -1]
+    text = source.data[loop.span.start : min(ends, default=loop.span.end)].rstrip()
+    return Place(source, Span(loop.span.start, loop.span.start + len(text)))
 
 
 def explicit_latency(value: Value | None) -> Value | None:

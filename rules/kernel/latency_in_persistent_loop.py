@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Applicability, Edit, Finding, Fix, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.device import Access, explicit_latency
+from cutile_lint.unit.device import Access, explicit_latency, loop_head
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
@@ -21,7 +21,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
                     access.latency_place,
                     f"`{access.op.name}` has an explicit latency inside the persistent loop of `{kernel.entry.name}`",
                     help="pass `None`: a latency belongs here only when the reference has one for this access",
-                    related=(Related(Place(kernel.entry.source, loop.span.__class__(loop.span.start, loop.span.start + 3)), "the persistent loop"),),
+                    related=(Related(loop_head(access.event.place.source, loop), "the persistent loop"),),
                     fix=_none(access.latency_place),
                     statement=access.event.statement,
                     symbol=kernel.entry.name,
