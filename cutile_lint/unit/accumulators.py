@@ -11,7 +11,8 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.device import SUMS, Kernel
 from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Event
-from cutile_lint.unit.machine.values import Known, alternatives
+from cutile_lint.unit.launches import KernelLaunch
+from cutile_lint.unit.machine.values import Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.transposes import generics_of
 
 if TYPE_CHECKING:
@@ -62,7 +63,20 @@ def _half(unit: KernelUnit, kernel: Kernel, found: str | None) -> tuple[str, str
     for boundary in unit.boundary:
         for launch in boundary.run.launches:
             generics = generics_of(launch) if launch.entry is kernel.entry else None
-            for path, value in alternatives(generics[at]) if generics is not None and at < len(generics) else ():
-                if isinstance(value, Known) and value.value in _HALF and not contradictory(path, launch.path):
-                    return str(value.value), f", which is `{value.value}` in one of its launches"
+            half = _launched_half(launch, generics[at]) if generics is not None and at < len(generics) else None
+            if half is not None:
+                return half, f", which is `{half}` in one of its launches"
     return "", ""
+
+
+def _launched_half(launch: KernelLaunch, value: Value) -> str | None:
+    """The half type that a generic's value is on the launch's path: one of its alternatives, or what a dispatch compared it with."""
+    for path, one in alternatives(value):
+        if isinstance(one, Known) and one.value in _HALF and not contradictory(path, launch.path):
+            return str(one.value)
+    for literal in launch.path:
+        for test in subterms(literal.test) if literal.holds else ():
+            if isinstance(test, Term) and test.op == "compare" and test.name == "==" and test.args[0].key() == value.key():
+                if isinstance(test.args[1], Known) and test.args[1].value in _HALF:
+                    return str(test.args[1].value)
+    return None
