@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,15 +16,22 @@ from cutile_lint.config import Configurations, Settings
 from cutile_lint.engine import api
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding, Level
+from cutile_lint.inputs import Inputs
 from cutile_lint.reports import TEXT_FORMATS, View, render
 from cutile_lint.reports.view import terminal_width, wants_color
 from cutile_lint.sources.discovery import repository_root
 from cutile_lint.sources.workspace import Workspace, absolute
 
 if TYPE_CHECKING:
+    from cutile_lint.cache.store import Cache
+    from cutile_lint.engine.baseline import Baseline, Entry
     from cutile_lint.fixes import FixResult
 
 STDIN_NAME = "stdin.py"
+#: options that decide how findings are shown or what is done with them, not which there are
+_SHOWING = frozenset(
+    "output_format output_file statistics min_level exit_zero exit_non_zero_on_fix no_cache cache_dir jobs fix unsafe_fixes diff".split()
+)
 
 
 @dataclass(slots=True)
@@ -41,17 +49,38 @@ class Run:
     workspace: Workspace | None = None
     errors: list[str] = field(default_factory=list)
     traces: list[str] = field(default_factory=list)
+    #: findings that are known and passed over, and those of them that the last check no longer found
+    baseline: Baseline | None = None
+    gone: Counter[Entry] = field(default_factory=Counter)
+    #: what the findings rest on
+    inputs: Inputs = field(default_factory=Inputs)
+    #: everything printed, in order: (``out`` or ``err``, text)
+    said: list[tuple[str, str]] = field(default_factory=list)
+
+    def say(self, stream: TextIO, text: str) -> None:
+        """Print, and keep what was printed."""
+        if text:
+            self.said.append(("err" if stream is sys.stderr else "out", text))
+            stream.write(text)
 
     @property
     def fixing(self) -> bool:
         return self.options.fix or self.options.diff
 
     def check(self, overlays: Mapping[Path, bytes]) -> list[Finding]:
-        report = api.check_files(self.files, self.configurations, overlays, self.workspace)
+        report = api.check_files(self.files, self.configurations, overlays, self.workspace, self.options.jobs)
         self.workspace = report.workspace
+        if report.inputs is not None:
+            self.inputs.merge(report.inputs)
         self.errors += [error for error in report.errors if error not in self.errors]
         self.traces += report.traces
-        return report.findings
+        if self.baseline is None:
+            return report.findings
+        files = set(self.files)
+        self.gone = self.baseline.gone(
+            report.findings, lambda path, code: path in files and self.configurations.for_file(path).selects(code)
+        )
+        return self.baseline.new(report.findings)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -59,13 +88,42 @@ def main(arguments: Sequence[str]) -> int:
     run = _prepare(options)
     base = {run.stdin[0]: run.stdin[1]} if run.stdin else {}
     fixes = _fix(run, base) if run.fixing else None
-    findings = fixes.remaining if fixes else run.check(base)
+    cache = _cache(run)
+    known = cache.find() if cache is not None and run.baseline is None else None
+    findings = fixes.remaining if fixes else known if known is not None else run.check(base)
     written = _put(run, fixes) if fixes else True
     _report(run, findings, fixes)
     _tell_errors(run)
     if run.errors or not written:
         return 2
-    return 0 if options.exit_zero else _status(run, findings, fixes)
+    status = 0 if options.exit_zero else _status(run, findings, fixes)
+    if cache is not None:
+        _keep(run, cache, findings, status, arguments)
+    return status
+
+
+def _cache(run: Run) -> Cache | None:
+    """Where the findings of this run may be kept; None for a run that changes files or whose texts are not on the disk."""
+    if run.options.no_cache or run.fixing or run.stdin is not None or not run.files or run.errors:
+        return None
+    from cutile_lint.cache.entries import default_folder
+    from cutile_lint.cache.store import Cache
+
+    folder = run.options.cache_dir or run.settings.cache_dir or default_folder(str(start_folder(run.options.paths)))
+    question = {key: value for key, value in vars(run.options).items() if key not in _SHOWING}
+    return Cache(absolute(folder), [repr(sorted(question.items()))])
+
+
+def _keep(run: Run, cache: Cache, findings: list[Finding], status: int, arguments: Sequence[str]) -> None:
+    from cutile_lint.cache.fast import said_key
+
+    if not cache.token:
+        run.inputs.merge(run.configurations.workspace.inputs())
+        for folder in (Path.cwd(), *Path.cwd().parents):
+            run.inputs.look(str(folder / ".git"))
+        cache.keep(findings, run.inputs)
+    if run.options.output_file is None:
+        cache.keep_said(said_key(arguments), status, run.said)
 
 
 def _prepare(options: argparse.Namespace) -> Run:
@@ -81,16 +139,30 @@ def _prepare(options: argparse.Namespace) -> Run:
         path = absolute(options.stdin_filename or STDIN_NAME)
         settings = configurations.for_file(path)
         files = [] if settings.excludes(str(path)) else [path]
-        return Run(options, configurations, settings, files, (path, sys.stdin.buffer.read()))
-    found = api.find_files(paths, configurations)
-    run = Run(options, configurations, configurations.for_folder(start_folder(paths)), found.files)
+        read = (path, sys.stdin.buffer.read())
+        return Run(options, configurations, settings, files, read, baseline=_baseline(options, settings))
+    inputs = Inputs()
+    found = api.find_files(paths, configurations, inputs)
+    run = Run(options, configurations, configurations.for_folder(start_folder(paths)), found.files, inputs=inputs)
+    if file := options.baseline or run.settings.baseline:
+        inputs.add_file(str(absolute(file)))
+    run.baseline = _baseline(options, run.settings)
     run.errors += [f"{path}: no such file or directory" for path in found.missing]
     untrusted = run.settings.untrusted_rule_paths
     if untrusted:
-        _warn(f"{run.settings.file}: `rule-paths` is not loaded without --trust-project-rules")
+        _warn(run, f"{run.settings.file}: `rule-paths` is not loaded without --trust-project-rules")
     if not found.files and not found.missing and not found.excluded and any(map(os.path.isdir, paths or ["."])):
-        _warn("no Python, Rust, MLIR, `analysis.json` or `Cargo.toml` files found")
+        _warn(run, "no Python, Rust, MLIR, `analysis.json` or `Cargo.toml` files found")
     return run
+
+
+def _baseline(options: argparse.Namespace, settings: Settings) -> Baseline | None:
+    file = options.baseline or settings.baseline
+    if file is None or options.no_baseline:
+        return None
+    from cutile_lint.engine.baseline import load_baseline
+
+    return load_baseline(absolute(file))
 
 
 def _fix(run: Run, base: Mapping[Path, bytes]) -> FixResult:
@@ -141,6 +213,10 @@ def _report(run: Run, findings: list[Finding], fixes: FixResult | None) -> None:
         from cutile_lint.reports.summary import statistics
 
         told = statistics(findings) + told
+    if run.baseline is not None and run.gone:
+        from cutile_lint.reports.known import gone_report
+
+        told += gone_report(run.gone, run.baseline, view)
     if for_people and not run.options.diff:
         from cutile_lint.reports.summary import summary
 
@@ -152,8 +228,8 @@ def _report(run: Run, findings: list[Finding], fixes: FixResult | None) -> None:
         except OSError as error:
             run.errors.append(f"{run.options.output_file}: the report cannot be written: {error.strerror or error}")
         text = ""
-    stream.write(text)
-    (stream if for_people else sys.stderr).write(told)
+    run.say(stream, text)
+    run.say(stream if for_people else sys.stderr, told)
 
 
 def _tell_errors(run: Run) -> None:
@@ -166,10 +242,10 @@ def _tell_errors(run: Run) -> None:
         print("\n".join(run.traces), file=sys.stderr)
 
 
-def _warn(message: str) -> None:
+def _warn(run: Run, message: str) -> None:
     from cutile_lint.reports.text import clean
 
-    print(f"cutile-lint: warning: {clean(message)}", file=sys.stderr)
+    run.say(sys.stderr, f"cutile-lint: warning: {clean(message)}\n")
 
 
 def _status(run: Run, findings: list[Finding], fixes: FixResult | None) -> int:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
 
 from cutile_lint.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 #: command -> module below ``cutile_lint.cli`` with ``main(arguments) -> int``
 COMMANDS = {
     "check": "check",
     "rule": "rule",
     "add-ignore": "add_ignore",
+    "clean": "clean",
+    "baseline": "baseline",
 }
 USAGE_ERROR = 2
 
@@ -25,7 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character still gets the report
     try:
-        status = _command(command)(arguments)
+        status = _known_answer(arguments) if command == "check" else None
+        if status is None:
+            status = _command(command)(arguments)
         sys.stdout.flush()
         return status
     except UserError as error:
@@ -41,6 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("cutile-lint: interrupted", file=sys.stderr)
         return 130
+
+
+def _known_answer(arguments: Sequence[str]) -> int | None:
+    """What the same command line said before, where nothing has changed since: printed again. None: to be found out."""
+    from cutile_lint.cache.fast import answer
+
+    return answer(arguments)
 
 
 def _command(name: str) -> Callable[[Sequence[str]], int]:

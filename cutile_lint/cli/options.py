@@ -47,7 +47,10 @@ def parser() -> argparse.ArgumentParser:
     add("--exit-non-zero-on-fix", action="store_true", help="exit 1 when a fix was applied")
     add_configuration(made)
     add("--stdin-filename", type=Path, metavar="PATH", help="the name of the text on standard input")
+    add("--baseline", type=Path, metavar="FILE", help="pass over the findings in this baseline")
+    add("--no-baseline", action="store_true", help="heed no baseline, not even the configured one")
     add("--no-cache", action="store_true", help="neither read nor write cached results")
+    add("--cache-dir", type=Path, metavar="DIR", help="keep cached results there")
     add("-j", "--jobs", type=_jobs, metavar="N", help="number of processes")
     add("--version", action="version", version=f"cutile-lint {__version__}")
     return made

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cutile_lint.config import Configurations, Settings
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
+from cutile_lint.inputs import Inputs
 from cutile_lint.sources import Place, Source, Span, Workspace
 from cutile_lint.sources.discovery import Discovery, discover, is_candidate
 
@@ -35,10 +36,15 @@ class CheckReport:
     workspace: Workspace | None = None
     #: traceback texts of internal errors
     traces: list[str] = field(default_factory=list)
+    #: what the findings rest on; None with overlays
+    inputs: Inputs | None = None
 
 
-def find_files(paths: Iterable[Path | str], configurations: Configurations) -> Discovery:
-    """The files that PATHS mean under the configuration that holds where they are. Raises UserError for a broken one."""
+def find_files(paths: Iterable[Path | str], configurations: Configurations, inputs: Inputs | None = None) -> Discovery:
+    """The files that PATHS mean under the configuration that holds where they are; what was looked at goes on ``inputs``.
+
+    Raises UserError for a broken configuration.
+    """
 
     def exclusions(folder: str) -> Callable[[str, bool], bool] | None:
         settings = configurations.for_folder(Path(folder))
@@ -47,7 +53,7 @@ def find_files(paths: Iterable[Path | str], configurations: Configurations) -> D
     listed = list(paths)
     first = Path(listed[0]) if listed else Path.cwd()
     folder = Path(first if first.is_dir() else first.parent).absolute()
-    return discover(listed, exclusions, configurations.for_folder(folder).skipped_folders)
+    return discover(listed, exclusions, configurations.for_folder(folder).skipped_folders, inputs)
 
 
 def check_paths(
@@ -73,6 +79,7 @@ def check_files(
     configurations: Configurations,
     overlays: Mapping[Path, bytes] | None = None,
     before: Workspace | None = None,
+    jobs: int | None = None,
 ) -> CheckReport:
     """Check absolute files, and the ops that they are part of. Raises UserError for wrong selectors.
 
@@ -86,6 +93,11 @@ def check_files(
         groups.setdefault(id(settings), (settings, []))[1].append(path)
     if groups:
         _run(list(groups.values()), workspace, configurations, report)
+    if not overlays:
+        report.inputs = workspace.inputs()
+        for settings, _ in groups.values():
+            for folder in settings.rule_paths:
+                report.inputs.add_code(str(folder))
     return report
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cutile_lint.inputs import UNLISTED, Inputs, digest, listing, stamp_of
 from cutile_lint.sources.ignore import Patterns
 
 SUFFIXES = (".py", ".rs", ".mlir")
@@ -35,22 +36,27 @@ def is_candidate(name: str) -> bool:
 
 
 def discover(
-    paths: Iterable[Path | str], exclusions: Exclusions = lambda folder: None, skip: frozenset[str] = SKIPPED_FOLDERS
+    paths: Iterable[Path | str],
+    exclusions: Exclusions = lambda folder: None,
+    skip: frozenset[str] = SKIPPED_FOLDERS,
+    inputs: Inputs | None = None,
 ) -> Discovery:
     """Files to check under ``paths`` (files or folders; none: the current folder).
 
     A file passed by name is taken unless excluded; ``.gitignore`` and ``skip`` hold for what is found in folders.
-    Links to folders are not followed, so that a walk ends and stays in its tree.
+    Links to folders are not followed, so that a walk ends and stays in its tree. What is looked at is put on ``inputs``.
     """
     found: dict[str, None] = {}
+    inputs = inputs or Inputs()
     result = Discovery()
     for path in paths or (".",):
         start = os.path.abspath(path)
         excluded = exclusions(os.path.dirname(start))
-        if os.path.isdir(start):
+        kind = inputs.look(start)
+        if kind == "d":
             if not (excluded and excluded(start, True)):
-                _walk(start, _ignore_files_above(start), exclusions, skip, found)
-        elif not os.path.exists(start):
+                _walk(start, _ignore_files_above(start, inputs), exclusions, skip, found, inputs)
+        elif kind == "-":
             result.missing.append(str(path))
         elif excluded and excluded(start, False):
             result.excluded.append(Path(start))
@@ -61,15 +67,22 @@ def discover(
 
 
 def _walk(
-    folder: str, ignores: list[tuple[int, Patterns]], exclusions: Exclusions, skip: frozenset[str], found: dict[str, None]
+    folder: str,
+    ignores: list[tuple[int, Patterns]],
+    exclusions: Exclusions,
+    skip: frozenset[str],
+    found: dict[str, None],
+    inputs: Inputs,
 ) -> None:
     try:
-        with os.scandir(folder) as listing:
-            entries = list(listing)
+        with os.scandir(folder) as scan:
+            entries = list(scan)
     except OSError:
+        inputs.folders[folder] = UNLISTED
         return
+    inputs.folders[folder] = listing(entries)
     if any(entry.name == ".gitignore" for entry in entries):
-        ignores = ignores + _ignore_file(folder, ".gitignore")
+        ignores = ignores + _ignore_file(folder, ".gitignore", inputs)
     excluded = exclusions(folder)
     for entry in entries:
         name = entry.name
@@ -87,7 +100,7 @@ def _walk(
         if (ignores and _ignored(path, is_dir, ignores)) or (excluded and excluded(path, is_dir)):
             continue
         if is_dir:
-            _walk(path, ignores, exclusions, skip, found)
+            _walk(path, ignores, exclusions, skip, found, inputs)
         else:
             found[path] = None
 
@@ -102,30 +115,36 @@ def _ignored(path: str, is_dir: bool, ignores: list[tuple[int, Patterns]]) -> bo
     return False
 
 
-def _ignore_files_above(folder: str) -> list[tuple[int, Patterns]]:
+def _ignore_files_above(folder: str, inputs: Inputs) -> list[tuple[int, Patterns]]:
     """Ignore files between the repository's root and ``folder``, outermost first; none outside a repository."""
     above = []
     current = folder
     while True:
-        if os.path.exists(os.path.join(current, ".git")):
+        if inputs.look(os.path.join(current, ".git")) != "-":
             break
         parent = os.path.dirname(current)
         if parent == current:
             return []
         above.append(parent)
         current = parent
-    ignores = _ignore_file(current, os.path.join(".git", "info", "exclude"))
+    ignores = _ignore_file(current, os.path.join(".git", "info", "exclude"), inputs)
     for parent in reversed(above):
-        ignores += _ignore_file(parent, ".gitignore")
+        ignores += _ignore_file(parent, ".gitignore", inputs)
     return ignores
 
 
-def _ignore_file(folder: str, name: str) -> list[tuple[int, Patterns]]:
+def _ignore_file(folder: str, name: str, inputs: Inputs) -> list[tuple[int, Patterns]]:
+    path = os.path.join(folder, name)
     try:
-        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-            patterns = Patterns(file.read(1 << 20).split("\n"))
-    except OSError:
+        with open(path, "rb") as file:
+            stamp = stamp_of(os.fstat(file.fileno()))
+            data = file.read(1 << 20)
+    except OSError as error:
+        inputs.looked[path] = "-"
+        inputs.usable = inputs.usable and isinstance(error, (FileNotFoundError, NotADirectoryError))
         return []
+    inputs.files[path] = (stamp, digest(data) if len(data) < 1 << 20 else "")
+    patterns = Patterns(data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n"))
     return [(len(folder.rstrip(os.sep)) + 1, patterns)] if patterns else []
 
 

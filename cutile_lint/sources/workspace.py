@@ -9,10 +9,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from cutile_lint.inputs import UNLISTED, Inputs, digest, kind_at, listing
 from cutile_lint.sources.source import Source
 
 MEGABYTE = 1 << 20
@@ -38,6 +39,7 @@ class Stamp:
     mtime: int
     size: int
     inode: int
+    ctime: int = 0
 
 
 def absolute(path: Path | str) -> Path:
@@ -65,6 +67,10 @@ class Workspace:
         self._exists: dict[Path, bool] = {}
         self._entries: dict[Path, list[Path]] = {}
         self._overlay_children: dict[Path, set[str]] = {}
+        #: for the record (:meth:`inputs`): kinds of the paths looked at, folders as they were listed, hashes of texts let go
+        self._kinds: dict[Path, str] = {}
+        self._listed: dict[Path, str] = {}
+        self._digests: dict[Path, str] = {}
         for path in self.overlays:
             child = path
             for parent in path.parents:
@@ -101,7 +107,10 @@ class Workspace:
         path = absolute(path)
         found = self._exists.get(path)
         if found is None:
-            found = path in self.overlays or path in self._overlay_children or os.path.exists(path)
+            found = path in self.overlays or path in self._overlay_children
+            if not found:
+                kind = self._kinds[path] = kind_at(str(path))
+                found = kind != "-"
             self._exists[path] = found
             if not found:
                 self.misses.add(path)
@@ -119,15 +128,36 @@ class Workspace:
             self.listings[directory] = tuple(path.name for path in found)
         return found
 
+    def inputs(self) -> Inputs:
+        """Everything that was read, listed and looked for; not usable with overlays or what could not be read at all."""
+        made = Inputs()
+        made.usable = not self.overlays and all(problem.kind != "unreadable" for problem in self.problems.values())
+        for path, stamp in self.reads.items():
+            if stamp is not None:
+                source = self._sources.get(path)
+                content = self._digests.get(path, "") if source is None else digest(source.data)
+                made.files[str(path)] = ((stamp.mtime, stamp.ctime, stamp.size, stamp.inode), content)
+        made.looked = {str(path): "-" for path in self.misses} | {str(path): kind for path, kind in self._kinds.items()}
+        made.folders = {str(path): listed for path, listed in self._listed.items()}
+        return made
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        """Let go of the texts of files; they are read again when they are asked for again."""
+        for path in paths:
+            source = self._sources.pop(path, None)
+            if source is not None and path not in self.overlays:
+                self._digests[path] = digest(source.data)
+
     def _list(self, directory: Path) -> list[Path]:
         names: set[str] = set()
         try:
-            with os.scandir(directory) as listing:
-                for entry in listing:
-                    if not (entry.is_symlink() and leads_back(entry.path)):
-                        names.add(entry.name)
+            with os.scandir(directory) as found:
+                entries = list(found)
+            self._listed[directory] = listing(entries)
+            names = {entry.name for entry in entries if not (entry.is_symlink() and leads_back(entry.path))}
         except OSError:
             self.misses.add(directory)
+            self._listed[directory] = UNLISTED
         names |= self._overlay_children.get(directory, set())
         return [directory / name for name in sorted(names)]
 
@@ -162,6 +192,7 @@ class Workspace:
                     self._refuse(path, "unreadable", "not a regular file")
                 else:
                     self.misses.add(path)
+                    self._kinds[path] = "d"
                 return None
             limit = size_limit(path)
             with open(path, "rb") as file:
@@ -173,7 +204,7 @@ class Workspace:
             else:
                 self._refuse(path, "unreadable", f"the file cannot be read: {error.strerror or error}")
             return None
-        self.reads[path] = Stamp(state.st_mtime_ns, state.st_size, state.st_ino)
+        self.reads[path] = Stamp(state.st_mtime_ns, state.st_size, state.st_ino, state.st_ctime_ns)
         size = max(state.st_size, len(data))
         if size > limit:
             self._refuse(path, "too-large", _too_large(size, limit))

@@ -21,22 +21,29 @@ def lint(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A copy of the examples that has findings in Python, in macro bodies and in functions of Rust."""
-    return Path(shutil.copytree(ROOT / "examples" / "faulty", tmp_path / "project"))
+    """A copy of an example that has findings in Python and Rust."""
+    return Path(shutil.copytree(ROOT / "examples" / "faulty" / "skill", tmp_path / "project"))
 
 
-def test_add_ignore_silences_everything_once(project: Path) -> None:
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and ".cutile_lint_cache" not in path.parts}
+
+
+def test_add_ignore_silences_everything_once(tmp_path: Path) -> None:
+    project = Path(shutil.copytree(ROOT / "examples" / "faulty", tmp_path / "all"))
     shown = lint(project, "add-ignore", "--diff", ".")
     assert "+++ skill/scale_residual/wrapper.py" in shown.stdout and lint(project, ".").returncode == 1
     first = lint(project, "add-ignore", "--reason", "known since 1.2", ".")
     assert first.returncode == 0 and first.stderr.startswith("Silenced "), first.stderr
-    texts = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    texts = {path: path.read_bytes() for path in project.rglob("*") if path.is_file() and ".cutile_lint_cache" not in path.parts}
     assert any(b"// cutile-lint: ignore[CTL2" in data and b"] known since 1.2" in data for data in texts.values())
     after = lint(project, "--output-format", "concise", ".")
     assert after.returncode == 0, after.stdout
     again = lint(project, "add-ignore", ".")
     assert again.stderr == "Silenced 0 findings in 0 files.\n"
-    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == texts
+    assert {
+        path: path.read_bytes() for path in project.rglob("*") if path.is_file() and ".cutile_lint_cache" not in path.parts
+    } == texts
 
 
 def test_add_ignore_keeps_to_the_selection(project: Path) -> None:
@@ -51,13 +58,13 @@ def test_a_baseline_passes_over_what_is_known_and_finds_what_is_new(project: Pat
     assert written.returncode == 0 and written.stdout.startswith("cutile-lint-baseline.json: "), written.stderr
     file = project / "cutile-lint-baseline.json"
     rows = file.read_text().splitlines()
-    assert len(rows) > 20 and rows[1:-1] == sorted(rows[1:-1], key=lambda row: row.rstrip(",").partition('"code"'))
+    assert len(rows) > 5 and rows[1:-1] == sorted(rows[1:-1], key=lambda row: row.rstrip(",").partition('"code"'))
     assert lint(project, "baseline", ".").stdout.endswith("(0 added, 0 removed).\n") and file.read_text().splitlines() == rows
     assert lint(project, ".").returncode == 1
     known = lint(project, "--baseline", file.name, "--output-format", "json", ".")
     assert (known.returncode, known.stdout, known.stderr) == (0, "[]\n", "")
 
-    wrapper = project / "skill/scale_residual/wrapper.py"
+    wrapper = project / "scale_residual/wrapper.py"
     text = wrapper.read_text()
     moved = "# a line\n# more\n" + text.replace("torch.zeros_like(x)", "torch.zeros_like( x )")
     wrapper.write_text(moved)
@@ -65,9 +72,7 @@ def test_a_baseline_passes_over_what_is_known_and_finds_what_is_new(project: Pat
     wrapper.write_text(moved.replace("residual.contiguous()", "residual.clone()"))
     new = lint(project, "--baseline", file.name, "--output-format", "concise", ".")
     assert new.returncode == 1
-    assert new.stdout.splitlines()[0].endswith("error[CTL102] `residual.clone` runs a copy kernel inside the timed region") or (
-        "error[CTL102]" in new.stdout and new.stdout.count("[CTL") == 1
-    )
+    assert "[CTL102] `residual.clone" in new.stdout and new.stdout.count("[CTL") == 1
 
 
 def test_a_baseline_shrinks_with_what_is_mended(project: Path) -> None:
@@ -76,15 +81,15 @@ def test_a_baseline_shrinks_with_what_is_mended(project: Path) -> None:
     assert missing.returncode == 2 and "known.json: no such baseline; `cutile-lint baseline` writes one" in missing.stderr
     assert lint(project, "baseline").returncode == 0
     before = (project / "known.json").read_text().splitlines()
-    wrapper = project / "skill/scale_residual/wrapper.py"
+    wrapper = project / "scale_residual/wrapper.py"
     wrapper.write_text(wrapper.read_text().replace("torch.zeros_like(x)", "torch.empty_like(x)"))
     told = lint(project, ".")
     assert told.returncode == 0
     assert "known finding no longer there; `cutile-lint baseline` takes them out of known.json:" in told.stdout
-    assert "skill/scale_residual/wrapper.py: CTL101" in told.stdout
-    assert "torch.zeros_like" not in lint(project, "tilegym").stdout  # not looked for there
+    assert "scale_residual/wrapper.py: CTL101" in told.stdout
+    assert "torch.zeros_like" not in lint(project, "tests").stdout  # not looked for there
     assert "CTL101" not in lint(project, "--select", "CTL3", ".").stdout
-    assert "(0 added, 1 removed)" in lint(project, "baseline", "skill").stdout
+    assert "(0 added, 1 removed)" in lint(project, "baseline", "scale_residual").stdout
     assert lint(project, ".").stdout == "All checks passed.\n"
     after = (project / "known.json").read_text().splitlines()
     assert len(after) == len(before) - 1 and set(before) - set(after) <= {row for row in before if "zeros_like(x)" in row}
@@ -93,9 +98,11 @@ def test_a_baseline_shrinks_with_what_is_mended(project: Path) -> None:
 
 def test_known_findings_are_not_fixed(project: Path) -> None:
     assert lint(project, "baseline", "--output-file", "b.json").returncode == 0
-    texts = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    texts = {path: path.read_bytes() for path in project.rglob("*") if path.is_file() and ".cutile_lint_cache" not in path.parts}
     assert lint(project, "--fix", "--unsafe-fixes", "--baseline", "b.json").returncode == 0
-    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == texts
+    assert {
+        path: path.read_bytes() for path in project.rglob("*") if path.is_file() and ".cutile_lint_cache" not in path.parts
+    } == texts
 
 
 @pytest.mark.parametrize(

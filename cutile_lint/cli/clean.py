@@ -1,0 +1,28 @@
+"""``cutile-lint clean``: remove cached results."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from cutile_lint.cache.entries import default_folder
+from cutile_lint.cache.store import clean
+from cutile_lint.cli.common import command_parser
+from cutile_lint.cli.options import start_folder
+from cutile_lint.config import Configurations
+from cutile_lint.reports.summary import plural
+from cutile_lint.reports.view import View
+from cutile_lint.sources.workspace import absolute
+
+
+def main(arguments: Sequence[str]) -> int:
+    made = command_parser("clean", "Remove the cached results of the current folder, or of the one that PATH is in.")
+    made.add_argument("path", nargs="?", metavar="PATH", help="file or folder (default: .)")
+    made.add_argument("--cache-dir", type=Path, metavar="DIR", help="where they are kept")
+    options = made.parse_args(arguments)
+    start = start_folder([options.path] if options.path else [])
+    folder = options.cache_dir or Configurations().for_folder(start).cache_dir or default_folder(str(start))
+    removed = clean(str(absolute(folder)))
+    sys.stdout.write(f"Removed {plural(removed, 'file')} from {View().path(absolute(folder))}.\n")
+    return 0
