@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
+from cutile_lint.frontends.python.layout import block_of
 from cutile_lint.sources import Place
 from cutile_lint.unit.callers import only_used_here
 from cutile_lint.unit.machine.values import Term, subterms
@@ -57,7 +59,10 @@ def hoist(unit: KernelUnit, found: TimedWork) -> Fix | None:
     if edits is None:
         return None
     changes, drops = edits
-    shown = None not in answers and not drops and not found.first.run.trace.gaps
+    exits = _exits_before(site, found)
+    if any(_mention(statement, call) for statement in exits):
+        return None
+    shown = None not in answers and not drops and not exits and not site.function.decorators and not found.first.run.trace.gaps
     what = "copy" if found.kind == "copy" else "fill"
     return Fix(
         f"{what} once, before `{site.function.name}`" if site.function.name else f"{what} once, before the search",
@@ -132,7 +137,7 @@ def _site(unit: KernelUnit, found: TimedWork) -> _Site | None:
     stop = inside[-1]
     function, statement = stop.frame.function, stop.statement
     module = unit.program.module(found.place.source.path)
-    if module is None or function is None or statement is None:
+    if module is None or function is None or statement is None or function.is_generator or function.is_async:
         return None
     owner = _owner(module, function)
     timed = {id(other.frame.function) for occurrence in found.occurrences for other in occurrence.inside}
@@ -142,6 +147,50 @@ def _site(unit: KernelUnit, found: TimedWork) -> _Site | None:
         return None
     anchor = _statement_of(owner, function)
     return _Site(module, function, owner, anchor, statement) if anchor is not None else None
+
+
+def _exits_before(site: _Site, found: TimedWork) -> list[syntax.Stmt]:
+    """The statements that may keep a run from coming to the work though it comes to the new place."""
+    before = site.function.body[: next(at for at, item in enumerate(site.function.body) if item is site.statement)]
+    stops = [stop for stop in found.first.tuning.event.stack if stop.frame.function is site.owner and stop.statement is not None]
+    block = block_of(site.module, site.anchor)
+    if not stops or block is None:
+        return [site.anchor]  # made by a factory, or run somewhere else: not known
+    tuned = stops[-1].statement
+    between: list[syntax.Stmt] = []
+    for item in block.body[block.index :]:
+        if tuned is not None and item.span.covers(tuned.span):
+            while item is not tuned and isinstance(item, (syntax.With, syntax.Try)) and tuned is not None:
+                inner = next((part for part in item.body if part.span.covers(tuned.span)), None)
+                if inner is None:
+                    break
+                item = inner
+            return [*_leaving(before), *_leaving(between), *([item] if item is not tuned else [])]
+        if item is not site.anchor:
+            between.append(item)
+    return [site.anchor]
+
+
+def _leaving(statements: list[syntax.Stmt]) -> list[syntax.Stmt]:
+    """Those with a ``return``, ``raise`` or ``assert`` (inner functions aside)."""
+    return [item for item in statements if any(isinstance(node, (syntax.Return, syntax.Raise, syntax.Assert)) for node in _own_nodes(item))]
+
+
+def _own_nodes(statement: syntax.Stmt) -> Iterator[syntax.Node]:
+    if isinstance(statement, (syntax.FunctionDef, syntax.ClassDef)):
+        return
+    stack: list[syntax.Node] = [statement]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += [child for child in node.children() if not isinstance(child, (syntax.Function, syntax.Lambda))]
+
+
+def _mention(statement: syntax.Stmt, call: syntax.Call) -> bool:
+    """A guard names what the call uses (``if bias is None: return``): the call may not be possible without it."""
+    wanted = {node.id for node in call.walk() if isinstance(node, syntax.Name)} - {"torch"}
+    tests = [node.test for node in _own_nodes(statement) if isinstance(node, (syntax.If, syntax.Assert))]
+    return any(isinstance(node, syntax.Name) and node.id in wanted for test in tests for node in test.walk())
 
 
 def _owner(module: syntax.Module, function: syntax.Function) -> syntax.Function | None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from cutile_lint.unit import torch_api as api
 from cutile_lint.unit.launches import described_tensor, is_handle
+from cutile_lint.unit.machine.paths import implies
 from cutile_lint.unit.machine.python_methods import METADATA
 from cutile_lint.unit.machine.trace import Event, Trace
-from cutile_lint.unit.machine.values import Choice, Items, Known, Record, Term, Value, alternatives
+from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Record, Term, Value, alternatives
 from cutile_lint.unit.program import Program
 
 #: Terms that are never tensors.
@@ -28,6 +29,14 @@ def _compares_data(value: Term) -> bool:
     if value.name in ("is", "is not", "in", "not in"):
         return False
     return not any(isinstance(arg, Known) and not isinstance(arg.value, (int, float)) for arg in value.args)
+
+
+def _asks_for_tensor(call: Term) -> bool:
+    """``isinstance(x, torch.Tensor)`` or ``torch.is_tensor(x)``."""
+    if call.name == "isinstance" and len(call.args) == 2:
+        kinds = call.args[1].items if isinstance(call.args[1], Items) else [call.args[1]]
+        return any(isinstance(kind, Term) and kind.name in ("torch.Tensor", "torch.nn.Parameter") for kind in kinds)
+    return call.name == "torch.is_tensor"
 
 
 def _keeps_on_host(value: Value) -> bool:
@@ -76,6 +85,8 @@ class Tensors:
         self.program = program
         self._evidence: set[object] = set()
         self._described: set[object] = set()
+        #: values of which the code asks whether they are tensors, with the test
+        self._tested: dict[object, Value] = {}
         self._memo: dict[object, bool] = {}
         self._collect()
 
@@ -105,6 +116,8 @@ class Tensors:
                 continue
             seen.add(id(value))
             if isinstance(value, Term):
+                if value.op == "call" and value.args and _asks_for_tensor(value):
+                    self._tested[value.args[0].key()] = value
                 if value.op == "attr" and value.name in METADATA and value.name not in ("type",) and value.args:
                     self._add(value.args[0])
                 pending += value.args
@@ -218,7 +231,7 @@ class Tensors:
         if event.kind == "setitem":
             return self._setitem(event)
         if event.kind == "convert":
-            if not self.is_tensor(event.target) or self.on_host(event.target):
+            if not self._surely(event.target, event.path) or self.on_host(event.target):
                 return None
             return Work("sync", f"{event.name}()", event, None, event.target)
         if event.kind != "call":
@@ -257,6 +270,17 @@ class Tensors:
         if isinstance(value, Items):
             return any(self._shown(item) for item in value.items)
         return self.is_tensor(value) and not self.on_host(value)
+
+    def _surely(self, value: Value | None, path: Condition) -> bool:
+        """The value is a tensor on this path: what the code tests to be one is one only where the test holds."""
+        if isinstance(value, Choice):
+            return any(self._surely(one, path) for _, one in value.alternatives)
+        if isinstance(value, Term):
+            if (test := self._tested.get(value.key())) is not None:
+                return implies(path, test) is True
+            if value.op in ("binary", "unary", "compare"):
+                return self.is_tensor(value) and any(self._surely(arg, path) for arg in value.args)
+        return self.is_tensor(value)
 
     def on_host(self, value: Value | None) -> bool:
         """The tensor is known to be in host memory: made there, and computed from such tensors alone."""
@@ -326,7 +350,7 @@ class Tensors:
 
     def _operator(self, event: Event) -> Work | None:
         value = event.value
-        if not isinstance(value, Term) or not any(self.is_tensor(arg) for arg in value.args):
+        if not isinstance(value, Term) or not any(self._surely(arg, event.path) for arg in value.args):
             return None
         if value.op == "compare" and not _compares_data(value):
             return None

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.unit.callers import only_used_here
+from cutile_lint.unit.effects import given_tensor
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.machine.paths import contradictory, negation
 from cutile_lint.unit.machine.trace import Event
-from cutile_lint.unit.machine.values import Condition, Value
+from cutile_lint.unit.machine.values import Condition, Term, Value, alternatives
 from cutile_lint.unit.python_names import bindings, mentions
 from cutile_lint.unit.region import Occurrence, TimedWork, use_in_trial
+from cutile_lint.unit.torch_api import names
 
 if TYPE_CHECKING:
     from cutile_lint.unit.effects import BufferUse
     from cutile_lint.unit.model import KernelUnit
 
 _EMPTY = {"zeros": "empty", "zeros_like": "empty_like", "new_zeros": "new_empty"}
+#: views with all elements
+_RESHAPES = names("view view_as reshape flatten ravel detach t transpose permute unsqueeze squeeze swapaxes swapdims movedim zero_ fill_")
 #: calls that may have the buffer before it is stored: they look at no data
 _HARMLESS = frozenset(
     ["data_ptr", "size", "stride", "dim", "numel", "is_contiguous", "element_size", "get_device", "record_stream"]
@@ -66,7 +70,7 @@ def zeros_unseen(unit: KernelUnit, occurrence: Occurrence) -> bool | None:
     if buffer is None or not uses:
         return None
     first = min(launch.order for launch, _ in uses)
-    verdicts = [_verdict(use) for _, use in uses]
+    verdicts = [_verdict(use) if _as_a_whole(unit, occurrence, launch, buffer) else _part_verdict(use) for launch, use in uses]
     storing = [launch for (launch, _), verdict in zip(uses, verdicts, strict=True) if verdict]
     before = [
         verdict for (launch, _), verdict in zip(uses, verdicts, strict=True) if not storing or launch.order <= storing[0].order
@@ -85,6 +89,31 @@ def _verdict(use: BufferUse) -> bool | None:
     if use.reads is True or use.accumulates is True or use.stores_all is False:
         return False
     return True if use.reads is False and use.stores_all is True else None
+
+
+def _part_verdict(use: BufferUse) -> bool | None:
+    """The same for a launch that gets a part of the buffer: it never stores all."""
+    return False if use.reads is True or use.accumulates is True else None
+
+
+def _as_a_whole(unit: KernelUnit, occurrence: Occurrence, launch: Launch, buffer: Value) -> bool:
+    """A slot of the launch gets the whole buffer, in whatever shape: no slice of it."""
+    wanted, fill = {root.key() for root in occurrence.run.tensors.roots(buffer)}, occurrence.work.event.path
+    for slot in unit.effects.slots_of(launch, buffer):
+        value = given_tensor(launch.arguments.positional[slot], occurrence.run.program)
+        here = [one for path, one in alternatives(value) if not contradictory(fill, path)] if value is not None else []
+        if here and all(_whole(one) in wanted for one in here):
+            return True
+    return False
+
+
+def _whole(value: Value) -> object:
+    """Key of the tensor of which a value is a view with all elements."""
+    while isinstance(value, Term) and value.args and (value.name in _RESHAPES if value.op == "method" else value.op == "attr"):
+        if value.op == "attr" and value.name not in ("T", "mT", "data"):
+            break
+        value = value.args[0]
+    return value.key()
 
 
 def _gaps(occurrence: Occurrence) -> bool:
