@@ -49,6 +49,8 @@ class Drift:
     missing: list[ReferenceConfig]
     changed: list[tuple[Config, ReferenceConfig, list[str]]]
     total: int
+    #: configs that both have
+    matched: int = 0
 
     @property
     def only_smaller(self) -> bool:
@@ -93,7 +95,9 @@ def drifts(unit: KernelUnit) -> Iterator[Drift]:
             found = []
             break
         if found and all(drift.missing or drift.changed for drift in found):
-            yield min(found, key=lambda drift: len(drift.missing) + 2 * len(drift.changed))
+            best = min(found, key=lambda drift: (-drift.matched, len(drift.missing) + 2 * len(drift.changed)))
+            if best.matched or len(found) == 1:  # else it is open which branch the configs were made for
+                yield best
 
 
 def reference_branches(variant: ReferenceVariant, reference: Reference) -> list[list[ReferenceConfig]]:
@@ -131,7 +135,7 @@ def _compare(group: WrapperConfigs, variant: ReferenceVariant, configs: list[Ref
             continue
         missing.remove(near)
         changed.append((config, near[0], [name for name, a, b in zip(names, row, near[1], strict=True) if a != b]))
-    return Drift(group, variant, names, [config for config, _ in missing], changed, len(wanted))
+    return Drift(group, variant, names, [config for config, _ in missing], changed, len(wanted), len(have & wanted))
 
 
 def _first(rows: list) -> list:

@@ -92,7 +92,7 @@ def _by_config(unit: KernelUnit, argument: OptionArgument, config: Config) -> It
                 place = config.place_of(read[0]) or argument.place
                 yield Pinned(argument.option, number, place, reference, argument, config, read[0])
             elif not read:
-                yield Pinned(argument.option, number, leaf.place or argument.place, reference, argument)
+                yield Pinned(argument.option, number, _literal(argument, number), reference, argument)
 
 
 def _by_value(unit: KernelUnit, argument: OptionArgument) -> Iterator[Pinned]:
@@ -104,7 +104,30 @@ def _by_value(unit: KernelUnit, argument: OptionArgument) -> Iterator[Pinned]:
             if type(number) is int and number > 0:
                 reference = _auto(unit, argument.option, path, "")
                 if reference is not None:
-                    yield Pinned(argument.option, number, leaf.place or argument.place, reference, argument)
+                    yield Pinned(argument.option, number, _literal(argument, number), reference, argument)
+
+
+def _literal(argument: OptionArgument, number: int) -> Place:
+    """Where the number is written: on the way of the argument, as a module's constant, or as a default."""
+    for origin in argument.origins():
+        if _is_number(origin.node, number):
+            return origin.place
+        module = argument.program.module(origin.place.source.path)
+        for node in module.walk() if module is not None and origin.kind in ("name", "default") else ():
+            value = None
+            if isinstance(node, syntax.Param) and node.name == origin.name:
+                value = node.default
+            elif isinstance(node, syntax.Assign) and any(
+                isinstance(one, syntax.Name) and one.id == origin.name for one in node.targets
+            ):
+                value = node.value
+            if value is not None and _is_number(value, number):
+                return Place(origin.place.source, value.span)
+    return argument.place
+
+
+def _is_number(node: syntax.Node | None, number: int) -> bool:
+    return isinstance(node, syntax.Const) and type(node.value) is int and node.value == number
 
 
 # ── the export ─────────────────────────────────────────────────────────────

@@ -34,7 +34,8 @@ def _finding(unit: KernelUnit, drift: Drift) -> Finding:
             message += f", {more} more differ"
     else:
         count = len(drift.missing)
-        message = f"{count} of the {drift.total} configs of {reference} {'is' if count == 1 else 'are'} missing here"
+        owner = f"`{drift.group.function}`" if drift.group.function else "the tuner"
+        message = f"{owner} lacks {count} of the {drift.total} configs of {reference}"
     by_place: dict[Place, list[str]] = {}
     for config in drift.missing:
         by_place.setdefault(config.place, []).append(shown(config, drift.names))
