@@ -35,26 +35,24 @@ class DeadAllocation:
 def dead_allocations(unit: KernelUnit) -> Iterator[DeadAllocation]:
     """Outputs that are allocated before ``autotune_launch`` and again in the timed region."""
     for run in unit.runs:
-        uses: Uses | None = None
+        uses = Uses(run)
         seen: set[object] = set()
         for tuning in run.tunings:
-            before = [
-                work
-                for work in run.tensors.works(timed=False)
-                if work.kind in ("alloc", "fill") and work.result is not None and work.event.order < tuning.event.order
-            ]
-            if not before:
-                continue
-            inside = [work for work in _made_in(run, tuning) if _is_output(unit, run, tuning, work)]
-            for work in before:
-                again = next((one for one in inside if extents.same_sizes(work.result, one.result)), None)
+            dead = [work for work in _made_before(run, tuning) if _reaches_nothing(uses, work)]
+            inside = [work for work in _made_in(run, tuning) if _is_output(unit, run, tuning, work)] if dead else []
+            for work in dead:
+                again = next((one for one in inside if extents.same_sizes(work.result, one.result)), None)  # type: ignore[arg-type]
                 key = (work.event.place.source.path, work.event.place.span)
-                if again is None or key in seen or contradictory(work.event.path, tuning.event.path):
-                    continue
-                uses = uses or Uses(run)
-                if _reaches_nothing(uses, work):
+                if again is not None and key not in seen:
                     seen.add(key)
                     yield DeadAllocation(run, tuning, work, again)
+
+
+def _made_before(run: Run, tuning: Tuning) -> Iterator[Work]:
+    for work in run.tensors.works(timed=False):
+        if work.kind in ("alloc", "fill") and work.result is not None and work.event.order < tuning.event.order:
+            if not contradictory(work.event.path, tuning.event.path):
+                yield work
 
 
 def _made_in(run: Run, tuning: Tuning) -> Iterator[Work]:

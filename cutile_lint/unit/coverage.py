@@ -167,16 +167,30 @@ class Coverage:
             leaves = set(self.leaves(item))
             if ("data",) in leaves:
                 raise NotShown("the index of the store depends on loaded values")
+            axis = order[position] if position < len(order) else position
             if _moving(leaves):
+                self._plain_index(item, axis)
                 used.append(item)
                 continue
             if not isinstance(item, Known) or item.value != 0:
                 raise NotShown("the store has a fixed index")
-            axis = order[position] if position < len(order) else position
             if not self._spans(shape.items[position], axis):
                 raise NotShown("one tile is not shown to span the axis")
             covered.add(("own", axis))
         return covered, used
+
+    def _plain_index(self, item: Value, axis: int) -> None:
+        """The index leaves no tile out: it is no multiple, nothing fixed is added, and a bare block number belongs to the axis' grid."""
+        summands = list(_summands(item))
+        if not all(_moving(set(self.leaves(summand))) for summand in summands):
+            raise NotShown("the index of the store is shifted by something fixed")
+        if len(summands) == 1 and any(isinstance(factor, Known) and factor.value != 1 for factor in _factors(item)):
+            raise NotShown("the index of the store leaves tiles out")
+        block, grid = _block_axis(_plain(item)), self.variant.grid
+        if block is not None and isinstance(grid, Items) and block < len(grid.items):
+            covered = self.sizes(grid.items[block], grid=True)
+            if ("own", axis) not in covered and ("own-count",) not in covered:
+                raise NotShown("the grid along an axis is not that of the buffer")
 
     def _whole_view(self, base: Value) -> None:
         """The partitioned tensor is the entry's parameter, or a view with the buffer's own sizes."""

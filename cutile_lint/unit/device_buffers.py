@@ -59,53 +59,67 @@ def is_buffer(param: syntax.Param) -> bool:
     return bool(_BUFFER_TYPE.search(param.annotation))
 
 
-def roots(value: Value, depth: int = 0) -> dict[str, Share]:
+def roots(value: Value) -> dict[str, Share]:
     """Parameters whose memory an address means."""
-    if depth > 60:
-        return {}
-    if isinstance(value, Choice):
-        return _joined([inner for _, inner in value.alternatives], depth, Share.WHOLE)
-    if isinstance(value, Items):
-        return _joined(value.items, depth, Share.PERHAPS)
-    if isinstance(value, Record):
-        return _joined(list(value.fields.values()), depth, Share.PERHAPS)
-    if not isinstance(value, Term):
-        return {}
-    if value.op == "input":
-        return {value.name: Share.WHOLE}
-    if value.op in ("call", "method"):
-        return _of_call(value, depth)
-    if value.op == "attr":
-        return {} if _FACTS.match(value.name) else _joined(value.args[:1], depth, Share.WHOLE)
-    if value.op in ("index", "payload", "element", "entered"):
-        return _joined(value.args[:1], depth, Share.WHOLE if value.op != "element" else Share.PERHAPS)
-    if value.op in ("binary", "unary"):
-        return _joined(value.args, depth, Share.PART)
-    return _joined(value.args, depth, Share.PERHAPS) if value.op == "unknown" else {}
+    return _Roots().of(value)
 
 
-def _of_call(value: Term, depth: int) -> dict[str, Share]:
-    name = last_name(value.name)
-    if not value.args or _LOAD.match(name) or _STORE.match(name) or _ATOMIC.match(name) or _FACTS.match(name):
-        return {}
-    if name in ("int_to_ptr", "ptr_to_int"):
-        return _joined(value.args[:1], depth, Share.PART)
-    first = roots(value.args[0], depth + 1)
-    return first or ({} if _ADDRESS.match(name) else _joined(value.args[1:], depth, Share.PERHAPS))
+class _Roots:
+    """Roots of the values of one run, each looked at once."""
 
+    def __init__(self) -> None:
+        self.known: dict[int, dict[str, Share]] = {}
 
-def _joined(values: list[Value] | tuple[Value, ...], depth: int, most: Share) -> dict[str, Share]:
-    found: dict[str, Share] = {}
-    for value in values:
-        for root, share in roots(value, depth + 1).items():
-            found[root] = min(found.get(root, Share.WHOLE), share, most)
-    return dict.fromkeys(found, Share.PERHAPS) if len(found) > 1 else found
+    def of(self, value: Value) -> dict[str, Share]:
+        found = self.known.get(id(value))
+        if found is None:
+            self.known[id(value)] = {}
+            found = self.known[id(value)] = self._find(value)
+        return found
+
+    def _find(self, value: Value) -> dict[str, Share]:
+        if isinstance(value, Choice):
+            return self._joined([inner for _, inner in value.alternatives], Share.WHOLE)
+        if isinstance(value, Items):
+            return self._joined(value.items, Share.PERHAPS)
+        if isinstance(value, Record):
+            return self._joined(list(value.fields.values()), Share.PERHAPS)
+        if not isinstance(value, Term):
+            return {}
+        if value.op == "input":
+            return {value.name: Share.WHOLE}
+        if value.op in ("call", "method"):
+            return self._of_call(value)
+        if value.op == "attr":
+            return {} if _FACTS.match(value.name) else self._joined(value.args[:1], Share.WHOLE)
+        if value.op in ("index", "payload", "element", "entered"):
+            return self._joined(value.args[:1], Share.WHOLE if value.op != "element" else Share.PERHAPS)
+        if value.op in ("binary", "unary"):
+            return self._joined(value.args, Share.PART)
+        return self._joined(value.args, Share.PERHAPS) if value.op == "unknown" else {}
+
+    def _of_call(self, value: Term) -> dict[str, Share]:
+        name = last_name(value.name)
+        if not value.args or _LOAD.match(name) or _STORE.match(name) or _ATOMIC.match(name) or _FACTS.match(name):
+            return {}
+        if name in ("int_to_ptr", "ptr_to_int"):
+            return self._joined(value.args[:1], Share.PART)
+        first = self.of(value.args[0])
+        return first or ({} if _ADDRESS.match(name) else self._joined(value.args[1:], Share.PERHAPS))
+
+    def _joined(self, values: list[Value] | tuple[Value, ...], most: Share) -> dict[str, Share]:
+        found: dict[str, Share] = {}
+        for value in values:
+            for root, share in self.of(value).items():
+                found[root] = min(found.get(root, Share.WHOLE), share, most)
+        return dict.fromkeys(found, Share.PERHAPS) if len(found) > 1 else found
 
 
 def accesses(run: EntryRun) -> dict[str, list[Access]]:
     """The uses of each buffer parameter of an entry, in order."""
     buffers = {param.name for param in run.entry.function.params if is_buffer(param)}
     found: dict[str, list[Access]] = {name: [] for name in buffers}
+    search = _Roots()
     for event in run.trace.events:
         if event.kind != "call":
             continue
@@ -117,7 +131,7 @@ def accesses(run: EntryRun) -> dict[str, list[Access]]:
         if not kind and (_ADDRESS.match(name) or _FACTS.match(name)):
             continue
         for value in values[:1] if kind else values:
-            for root, share in roots(value).items():
+            for root, share in search.of(value).items():
                 if root in buffers:
                     found[root].append(Access(kind or "unknown", event, value, share))
     return found

@@ -229,6 +229,18 @@ def test_a_fixed_index(tmp_path: Path) -> None:
     assert use(tmp_path, LOAD + store("get_tile_block_id().0, 0i32"), checks=COVERED).stores_all is True
 
 
+@pytest.mark.parametrize(
+    "index",
+    [
+        "2i32 * get_tile_block_id().0, get_tile_block_id().1",
+        "get_tile_block_id().0 + 1i32, get_tile_block_id().1",
+        "get_tile_block_id().1, get_tile_block_id().0",
+    ],
+)
+def test_an_index_that_leaves_tiles_out(tmp_path: Path, index: str) -> None:
+    assert use(tmp_path, LOAD + store(index)).stores_all is None
+
+
 def test_a_slice_of_the_output(tmp_path: Path) -> None:
     found = use(tmp_path, LOAD + store(), given="out[:, :64]", grid=GRID)
     assert found.writes is True
