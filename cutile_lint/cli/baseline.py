@@ -17,7 +17,9 @@ from cutile_lint.sources.workspace import absolute
 
 
 def parser() -> argparse.ArgumentParser:
-    made = checking_parser("baseline", "Write the findings of today to a baseline file; `check --baseline FILE` then passes over them.")
+    made = checking_parser(
+        "baseline", "Write the findings of today to a baseline file; `check --baseline FILE` then passes over them."
+    )
     made.add_argument("--output-file", type=Path, metavar="FILE", help=f"the baseline (default: configured, else {DEFAULT_NAME})")
     return made
 
@@ -50,4 +52,3 @@ def _stays(entry: Entry, old: Baseline, checked: set[str], narrowed: bool, run: 
     if not os.path.exists(os.path.join(old.file.parent, entry.path)):
         return False
     return entry.path not in checked or (narrowed and not run.settings.selects(entry.code))
-

@@ -75,7 +75,9 @@ class Baseline:
             for entry, count in sorted(self.counts.items())
         ]
         body = ",\n".join(f"  {row}" for row in rows)
-        return f'{{"version": {_VERSION}, "findings": [\n{body}\n]}}\n' if rows else f'{{"version": {_VERSION}, "findings": []}}\n'
+        return (
+            f'{{"version": {_VERSION}, "findings": [\n{body}\n]}}\n' if rows else f'{{"version": {_VERSION}, "findings": []}}\n'
+        )
 
 
 def load_baseline(file: Path) -> Baseline:
