@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 #: options with which nothing is looked up
-_LONG_WAY = ("-", "--fix", "--diff", "--no-cache", "--help", "-h", "--version", "--stdin-filename", "--output-file")
+_LONG_WAY = ("--fix", "--diff", "--no-cache", "--help", "--version", "--stdin-filename", "--output-file")
 #: options whose value stands behind them
 _VALUED = frozenset(
     ["--select", "--ignore", "--extend-select", "--output-format", "--min-level", "--config", "--cache-dir", "--baseline", "-j", "--jobs"]
