@@ -177,7 +177,7 @@ def _by_origin(argument: OptionArgument, values: list[LostValue], configs: list[
     """One loss for each expression that gives another value."""
     groups: dict[object, list[LostValue]] = {}
     for value in values:
-        groups.setdefault(value.leaf.place or value.leaf.key(), []).append(value)
+        groups.setdefault((value.leaf.place or value.leaf.key(), value.got), []).append(value)
     taken: set[Place] = set()
     for group in groups.values():
         origin = _made_instead(argument, group[0], configs, taken)

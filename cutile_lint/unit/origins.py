@@ -90,6 +90,8 @@ class _Tracer:
             for part in (node.then, node.orelse):
                 if part is not None:
                     yield from self.follow(part, level, calls, False, seen)
+        elif isinstance(node, (syntax.Binary, syntax.Compare, syntax.Unary)):
+            yield self.leaf("other", node, level, calls, argument)
         elif isinstance(node, syntax.Call):
             yield from self._call(node, level, calls, argument, seen)
         else:

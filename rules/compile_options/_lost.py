@@ -26,7 +26,7 @@ def check_option(unit: KernelUnit, option: str, meaning: str) -> Iterator[Findin
             f"{whose} is lost here: the slot `{slot.name}` gets {_told(lost)}",
             help=_help(lost, meaning),
             related=(*lost.sources, *(one for one in way(lost.argument) if one.place != lost.place)),
-            fix=forward_value(lost),
+            fix=None if lost.from_reference else forward_value(lost),
             statement=statement_of(lost.argument.launch.event, lost.place),
             symbol=function_of(lost.argument.launch.event, lost.place),
         )
