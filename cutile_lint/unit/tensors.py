@@ -317,7 +317,10 @@ class Tensors:
 
     def on_device(self, event: Event) -> bool:
         """A creation function makes a device tensor: its ``device`` is not the CPU, or the result goes to a kernel."""
-        device = event.arguments.keywords.get("device") if event.arguments is not None else None
+        keywords = event.arguments.keywords if event.arguments is not None else {}
+        if "out" in keywords:
+            return not self.on_host(keywords["out"])
+        device = keywords.get("device")
         if device is not None and not self._made_on_host(device):
             return True
         return event.value is not None and event.value.key() in self._described
@@ -388,6 +391,8 @@ class Tensors:
                     one = one.args[0]
                 elif one.op == "index" and self.is_tensor(one.args[0]):
                     one = one.args[0]
+                elif one.op == "call" and one.name.startswith("torch.") and "out" in one.keywords:
+                    one = one.keywords["out"]
                 elif one.op == "call" and one.name.startswith("torch.") and one.name.rsplit(".", 1)[1] in api.VIEWS and one.args:
                     one = one.args[0]
                 else:
