@@ -36,7 +36,7 @@ class VariantUse:
 
 @dataclass(frozen=True, slots=True)
 class BufferUse:
-    """What a launch does to a buffer over all variants: True if in one, ``stores_all`` if in every one; None as soon as it is open."""
+    """What a launch does to a buffer over all variants: True if in one, ``stores_all`` if in every one; else None if one is open."""
 
     variants: tuple[VariantUse, ...]
     reads: bool | None = field(init=False)

@@ -6,22 +6,7 @@ from cutile_lint.unit.machine.trace import Trace
 from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Term, Value, alternatives
 
 _SAME_SHAPE = frozenset(
-    [
-        "contiguous",
-        "detach",
-        "clone",
-        "to",
-        "float",
-        "half",
-        "bfloat16",
-        "double",
-        "requires_grad_",
-        "zero_",
-        "fill_",
-        "copy_",
-        "cuda",
-    ]
-    + ["type_as", "detach_"]
+    "contiguous detach detach_ clone to float half bfloat16 double requires_grad_ zero_ fill_ copy_ cuda type_as".split()
 )
 _ALLOCATIONS = frozenset(["empty", "zeros", "ones", "full", "rand", "randn"])
 _NEW = frozenset(["new_empty", "new_zeros", "new_ones", "new_full"])

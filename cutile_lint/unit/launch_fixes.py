@@ -15,40 +15,8 @@ from cutile_lint.unit.model import KernelUnit
 from cutile_lint.unit.repeats import Wasted, work_is_lost
 
 _PURE = frozenset(
-    [
-        "int",
-        "float",
-        "str",
-        "bool",
-        "len",
-        "max",
-        "min",
-        "abs",
-        "tuple",
-        "list",
-        "dict",
-        "getattr",
-        "isinstance",
-        "range",
-        "sum",
-        "repr",
-    ]
-    + [
-        "ceil",
-        "floor",
-        "SimpleNamespace",
-        "format",
-        "join",
-        "get",
-        "items",
-        "keys",
-        "values",
-        "cast",
-        "new",
-        "hasattr",
-        "zip",
-        "bit_length",
-    ]
+    "int float str bool len max min abs tuple list dict getattr hasattr isinstance range zip sum repr ceil floor SimpleNamespace format join "
+    "get items keys values cast new bit_length".split()
 )
 _IMPURE = frozenset(["rand", "randn", "randint", "randperm", "normal", "bernoulli", "manual_seed", "save", "load"])
 
