@@ -92,7 +92,7 @@ def _is_only_launched(unit: KernelUnit, item: CallWork, copy: Value) -> bool:
     read = [use for use in uses if use is not None]
     if not read or any(use.writes is not False for use in read):
         return False
-    if any(part.key() == key for _, value in item.run.trace.returned for part in subterms(value)):
+    if any(item.run.tensors.shares_memory(value, copy) for _, value in item.run.trace.returned):
         return False
     return not any(
         other.kind in ("setattr", "setitem", "global") and other.value is not None and not contradictory(other.path, item.event.path)

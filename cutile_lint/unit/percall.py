@@ -92,11 +92,11 @@ def _says_empty(test: Value, holds: bool) -> bool:
     if test.op == "call" and test.name in ("any", "all", "bool", "int") and test.args:
         return _says_empty(test.args[0], holds)
     if test.op == "compare" and holds and test.name in ("==", "is", "<=", "<"):
-        zero = any(isinstance(arg, Known) and arg.value in (0, 1) for arg in test.args)
-        return zero and any(_is_size(arg) for arg in test.args)
+        empty = 1 if test.name == "<" else 0
+        return any(isinstance(arg, Known) and arg.value == empty for arg in test.args) and any(_is_size(arg) for arg in test.args)
     if test.op == "compare" and holds and test.name == "in":
         return isinstance(test.args[0], Known) and test.args[0].value == 0
-    return not holds and _is_size(test)
+    return not holds and test.op in ("method", "index", "attr") and _is_size(test)
 
 
 def _is_size(value: Value) -> bool:
