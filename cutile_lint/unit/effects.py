@@ -5,13 +5,19 @@ Answers are True, False or None (not known); they hold for every kernel variant 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cutile_lint.sources import Place
+from cutile_lint.unit import torch_api as api
 from cutile_lint.unit.device_buffers import Access, Share, accesses, is_buffer, roots
 from cutile_lint.unit.launches import KernelLaunch, Launch, described_tensor
 from cutile_lint.unit.machine.values import Choice, Known, Term, Value, alternatives, subterms
+
+#: Views of all elements of a tensor.
+_REARRANGED = frozenset(
+    "view reshape flatten ravel detach transpose permute t unsqueeze squeeze swapaxes swapdims movedim view_as reshape_as unflatten".split()
+)
 
 if TYPE_CHECKING:
     from cutile_lint.unit.crate import Export
@@ -216,7 +222,7 @@ class Effects:
 
     def tensor_use(self, launch: Launch, tensor: Value) -> BufferUse | None:
         """What a launch does to a tensor, over all slots that it is given in; None when it is given in none."""
-        uses = [self.buffer_use(launch, slot) for slot in self.slots_of(launch, tensor)]
+        uses = [self._use_of(launch, slot, tensor) for slot in self.slots_of(launch, tensor)]
         if not uses:
             return None
         if len(uses) == 1:
@@ -225,6 +231,16 @@ class Effects:
         if len({len(variants) for variants in pairs}) != 1:
             return unknown_use("the tensor is given in several slots")
         return BufferUse(tuple(_joined(same) for same in zip(*pairs, strict=True)))
+
+    def _use_of(self, launch: Launch, slot: int, tensor: Value) -> BufferUse:
+        """The use of a slot as one of a tensor: a slot that gets a slice says nothing about the whole."""
+        use = self.buffer_use(launch, slot)
+        given = given_tensor(launch.arguments.positional[slot], self.unit.program)
+        if use.stores_all is not True or (given is not None and _is_all_of(given, tensor)):
+            return use
+        return BufferUse(
+            tuple(replace(one, stores_all=None, reason="the launch gets a part of the tensor") for one in use.variants)
+        )
 
     def written_slots(self, launch: Launch) -> list[int] | None:
         """Descriptor slots that the launch writes; None when that is not known for one of them."""
@@ -273,6 +289,24 @@ def _joined(uses: tuple[VariantUse, ...]) -> VariantUse:
         tuple(place for use in uses for place in use.stores),
         tuple(place for use in uses for place in use.atomics),
     )
+
+
+def _is_all_of(given: Value, tensor: Value) -> bool:
+    """The same elements: the tensor itself, or a view that only arranges them anew."""
+    if isinstance(given, Choice):
+        return all(_is_all_of(one, tensor) for _, one in given.alternatives)
+    while given.key() != tensor.key():
+        if isinstance(tensor, Choice):
+            return any(_is_all_of(given, one) for _, one in tensor.alternatives)
+        rearranged = isinstance(given, Term) and (
+            (given.op == "method" and given.name in _REARRANGED) or (given.op == "attr" and given.name in api.VIEW_ATTRIBUTES)
+        )
+        if not rearranged:
+            return False
+        given = given.args[0]  # type: ignore[attr-defined]
+        if isinstance(given, Choice):
+            return _is_all_of(given, tensor)
+    return True
 
 
 def given_tensor(value: Value, program) -> Value | None:

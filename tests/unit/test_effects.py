@@ -8,7 +8,7 @@ import pytest
 
 from cutile_lint.config.settings import Settings
 from cutile_lint.sources.workspace import Workspace
-from cutile_lint.unit import load
+from cutile_lint.unit import KernelUnit, load
 from cutile_lint.unit.effects import BufferUse
 
 WRAPPER = """
@@ -130,9 +130,13 @@ def use(
         export = EXPORT.format(body=checks + (body or LAUNCH.format(call=call, grid=grid)))
         (tmp_path / "op_kernel" / "ffi.rs").write_text(export)
         (tmp_path / "op_kernel" / "kernel.rs").write_text(KERNEL.format(params=params, body=kernel, helpers=helpers, more=more))
-    paths = sorted(path for path in tmp_path.rglob("*") if path.suffix in (".py", ".rs"))
-    unit = next(unit for unit in load(Workspace(), paths, Settings()) if unit.launches)
+    unit = op_in(tmp_path)
     return unit.buffer_use(unit.launches[0], slot)
+
+
+def op_in(folder: Path) -> KernelUnit:
+    paths = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".rs"))
+    return next(unit for unit in load(Workspace(), paths, Settings()) if unit.launches)
 
 
 def answers(found: BufferUse) -> tuple[bool | None, bool | None, bool | None, bool | None]:
@@ -241,9 +245,18 @@ def test_an_index_that_leaves_tiles_out(tmp_path: Path, index: str) -> None:
     assert use(tmp_path, LOAD + store(index)).stores_all is None
 
 
-def test_a_slice_of_the_output(tmp_path: Path) -> None:
-    found = use(tmp_path, LOAD + store(), given="out[:, :64]", grid=GRID)
-    assert found.writes is True
+@pytest.mark.parametrize(
+    ("given", "whole"),
+    [("out", True), ("out[:, :64]", None), ("out.narrow(1, 0, 64)", None), ("out.detach()", True), ("out[0]", None)],
+)
+def test_a_slice_says_nothing_about_the_whole(tmp_path: Path, given: str, whole: bool | None) -> None:
+    assert use(tmp_path, LOAD + store(), given=given).writes is True
+    unit = op_in(tmp_path)
+    launch = unit.launches[0]
+    out = next(event.value for event in unit.runs[0].trace.events if event.name == "torch.empty_like")
+    found = unit.tensor_use(launch, out)
+    assert found is not None
+    assert (found.writes, found.stores_all) == (True, whole)
 
 
 # ── conditions ──
@@ -402,7 +415,7 @@ def test_an_entry_that_is_not_there(tmp_path: Path) -> None:
 
 def test_tensors_of_a_launch(tmp_path: Path) -> None:
     use(tmp_path, LOAD + store())
-    unit = next(iter(load(Workspace(), sorted(path for path in tmp_path.rglob("*.*") if path.is_file()), Settings())))
+    unit = op_in(tmp_path)
     launch = unit.launches[0]
     written, read = unit.written_tensors(launch), unit.read_tensors(launch)
     assert written is not None
