@@ -18,6 +18,7 @@ COMMANDS = {
     "add-ignore": "add_ignore",
     "clean": "clean",
     "baseline": "baseline",
+    "config": "config",
 }
 USAGE_ERROR = 2
 

@@ -90,6 +90,7 @@ def load_file(file: Path, workspace: Workspace) -> Settings | None:
     from cutile_lint.config.keys import read_table
 
     seen = [file]
+    origins = dict.fromkeys(table, file)
     while "extend" in table:
         extended = table.pop("extend")
         if not isinstance(extended, str):
@@ -101,13 +102,15 @@ def load_file(file: Path, workspace: Workspace) -> Settings | None:
         if base is None:
             raise UserError(f"{seen[-1]}: key `extend` names `{extended}`, which is not there or has no table of ours")
         seen.append(base_file)
+        origins = {**dict.fromkeys(base, base_file), **origins}
         fields = read_table({key: value for key, value in base.items() if key != "extend"}, base_file)
         table = {**{key: _Read(fields[key.replace("-", "_")]) for key in base if key != "extend"}, **table}
         if "extend" in base:
             table["extend"] = base["extend"]
     ready = {key.replace("-", "_"): value.value for key, value in table.items() if isinstance(value, _Read)}
     fields = read_table({key: value for key, value in table.items() if not isinstance(value, _Read)}, file)
-    return Settings(root=file.parent, file=file, **ready, **fields)
+    origins.pop("extend", None)
+    return Settings(root=file.parent, file=file, origins=origins, **ready, **fields)
 
 
 class _Read:

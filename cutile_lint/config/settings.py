@@ -58,6 +58,8 @@ class Settings:
     cache_dir: Path | None = None
     min_level: Level = Level.WARNING
     output_format: str = "full"
+    #: key -> the file that gave it its value; keys with their default are not in it
+    origins: Mapping[str, Path] = field(default_factory=dict, compare=False)
 
     def names(self, role: str) -> tuple[str, ...]:
         """Names under which the project calls a function of the runtime (a key of :data:`RUNTIME_NAMES`)."""
