@@ -44,12 +44,16 @@ class CallWork:
 
 
 def per_call_work(unit: KernelUnit) -> Iterator[CallWork]:
-    """Device work outside the timed region that is not behind a once-only guard, in order."""
+    """Device work outside the timed region that is not behind a once-only guard, in order.
+
+    A place that runs in the timed region too belongs to the rules on that.
+    """
     for run in unit.runs:
         if not run.launches:
             continue
+        timed = {event.place for event in run.trace.events if event.timed}
         for work in run.tensors.works(timed=False):
-            if not seldom(run, work.event):
+            if work.event.place not in timed and not seldom(run, work.event):
                 yield CallWork(run, work)
 
 
