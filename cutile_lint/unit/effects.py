@@ -12,7 +12,7 @@ from cutile_lint.sources import Place
 from cutile_lint.unit import torch_api as api
 from cutile_lint.unit.device_buffers import Access, Share, accesses, is_buffer, roots
 from cutile_lint.unit.launches import KernelLaunch, Launch, described_tensor
-from cutile_lint.unit.machine.values import Choice, Known, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import Choice, Condition, Known, Literal, Term, Value, alternatives, subterms
 
 #: Views of all elements of a tensor.
 _REARRANGED = frozenset(
@@ -54,6 +54,10 @@ class BufferUse:
         for name in ("reads", "writes", "accumulates"):
             object.__setattr__(self, name, _any([getattr(use, name) for use in self.variants]))
         object.__setattr__(self, "stores_all", _every([use.stores_all for use in self.variants]))
+
+    def without_whole_stores(self, reason: str) -> BufferUse:
+        """The same use with ``stores_all`` open."""
+        return BufferUse(tuple(replace(one, stores_all=None, reason=reason) for one in self.variants))
 
     @property
     def loads(self) -> list[Place]:
@@ -116,7 +120,25 @@ class Effects:
         if isinstance(variants, str):
             return unknown_use(variants)
         name = export.function.params[slot].name
-        return BufferUse(tuple(self._variant_use(launch, export, name, variant) for variant in variants))
+        use = BufferUse(tuple(self._variant_use(launch, export, name, variant) for variant in variants))
+        if use.stores_all and self._may_skip(launch, export):
+            return use.without_whole_stores(f"`{launch.symbol}` may return without a launch")
+        return use
+
+    def _may_skip(self, launch: Launch, export: Export) -> bool:
+        """The export may say that all went well without having launched anything (other than for an empty tensor)."""
+        run = self.unit.export_run(export)
+        given = dict(zip((param.name for param in export.function.params), launch.arguments.positional, strict=True))
+        for path, value in run.trace.returned:
+            for more, one in alternatives(value):
+                if not isinstance(one, Known) or one.value != 0:
+                    continue
+                literals = (*path, *more)
+                keys = {literal.key() for literal in literals}
+                launched = any(all(literal.key() in keys for literal in variant.path) for variant in run.launches)
+                if not launched and _may_hold(literals, given) and not any(_is_empty(literal) for literal in literals):
+                    return True
+        return False
 
     def launched_variants(self, launch: Launch) -> list[KernelLaunch] | str:
         """The kernel launches of the export that the arguments allow; a text that says why they are not known."""
@@ -341,7 +363,25 @@ def _is_address(annotation: str) -> bool:
 
 def _possible(variant: KernelLaunch, given: dict[str, Value]) -> bool:
     """Whether the launch's constant arguments allow the variant's path."""
-    return all(_holds(literal.test, given) in (None, literal.holds) for literal in variant.path)
+    return _may_hold(variant.path, given)
+
+
+def _may_hold(path: Condition, given: dict[str, Value]) -> bool:
+    return all(_holds(literal.test, given) in (None, literal.holds) for literal in path)
+
+
+def _is_empty(literal: Literal) -> bool:
+    """A tensor's size is tested to be 0."""
+    test = literal.test
+    if not isinstance(test, Term) or test.op not in ("compare", "or") or not literal.holds:
+        return False
+    if test.op == "or":
+        return all(_is_empty(Literal(arg, True)) for arg in test.args)
+    sized = any(
+        isinstance(term, Term) and term.name in ("shape", "dim", "numel", "nelem", "product") for term in subterms(test.args[0])
+    )
+    bound = test.args[1].value if isinstance(test.args[1], Known) else None
+    return sized and (test.name, bound) in (("==", 0), ("<=", 0), ("<", 1))
 
 
 def _holds(test: Value, given: dict[str, Value]) -> bool | None:

@@ -280,6 +280,20 @@ def test_blocks_beyond_the_end_leave_early(tmp_path: Path) -> None:
     assert use(tmp_path, kernel).writes is True
 
 
+@pytest.mark.parametrize(
+    ("check", "shown"),
+    [
+        ("if flag == 7 { return 0; }", True),
+        ("if blocks == 1 { return 0; }", None),
+        ("if out.shape[0] == 0 { return 0; }", True),
+        ("if x.dtype == 3 { return 0; }", None),
+        ("if x.dtype == 3 { return -2; }", True),
+    ],
+)
+def test_an_export_that_returns_early(tmp_path: Path, check: str, shown: bool | None) -> None:
+    assert use(tmp_path, LOAD + store(), checks=check + "\n").stores_all is shown
+
+
 # ── pointers ──
 
 
