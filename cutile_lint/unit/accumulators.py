@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
 from cutile_lint.unit.device import SUMS, Kernel
+from cutile_lint.unit.launches import KernelLaunch
 from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Event
-from cutile_lint.unit.launches import KernelLaunch
 from cutile_lint.unit.machine.values import Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.transposes import generics_of
 

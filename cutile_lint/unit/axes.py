@@ -14,13 +14,16 @@ _SWAPS = frozenset(["transpose", "swapaxes", "swapdims", "transpose_", "swapaxes
 _MOVES = frozenset(["movedim", "moveaxis"])
 _TURNS = {"t": (0, 1), "t_": (0, 1), "T": (0, 1), "H": (0, 1), "mT": (-2, -1), "mH": (-2, -1), "adjoint": (-2, -1)}
 #: Views that leave the axes as they are.
-_SAME_AXES = frozenset(["detach", "detach_", "requires_grad_", "data", "expand", "expand_as", "narrow", "alias", "real", "view_as", "__getitem__"])
+_SAME_AXES = frozenset(
+    ["detach", "detach_", "requires_grad_", "data", "expand", "expand_as", "narrow", "alias", "real", "view_as", "__getitem__"]
+)
 #: Give memory of their own: what was before is no view any more.
 COPIES = frozenset(
-    ["contiguous", "clone", "to", "float", "half", "bfloat16", "double", "cuda", "type", "type_as", "int", "long", "short", "copy_", "repeat"]
-    + ["cpu", "bool", "byte", "char"]
+    "contiguous clone to float half bfloat16 double cuda type type_as int long short copy_ repeat cpu bool byte char".split()
 )
-_CALLS = frozenset(["t", "transpose", "swapaxes", "swapdims", "permute", "movedim", "moveaxis", "as_strided", "adjoint", "unsqueeze", "detach"])
+_CALLS = frozenset(
+    ["t", "transpose", "swapaxes", "swapdims", "permute", "movedim", "moveaxis", "as_strided", "adjoint", "unsqueeze", "detach"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,9 @@ def _step(value: Term) -> tuple[Value, list[Step] | None] | None:
 
 def _slices_only(index: Value) -> bool:
     parts = index.items if isinstance(index, Items) and index.kind == "tuple" else [index]
-    return all((isinstance(part, Term) and part.op == "slice") or (isinstance(part, Known) and part.value is Ellipsis) for part in parts)
+    return all(
+        (isinstance(part, Term) and part.op == "slice") or (isinstance(part, Known) and part.value is Ellipsis) for part in parts
+    )
 
 
 def _ints(values: list[Value]) -> tuple[int, ...] | None:

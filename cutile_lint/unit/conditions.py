@@ -16,14 +16,22 @@ from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Lit
 MAX_ATOMS = 9
 #: Names of flags that say "this operand is transposed".
 _OPERAND = r"(?:[A-Za-z0-9]{1,3}|input|weight|lhs|rhs|left|right|out|output|other|first|second)"
-FLAG = re.compile(rf"^(?:is_|do_)?trans(?:pose|posed)?(?:_{_OPERAND}|[ABab0-9])?$|^{_OPERAND}_trans(?:pose|posed)?$", re.IGNORECASE)
+FLAG = re.compile(
+    rf"^(?:is_|do_)?trans(?:pose|posed)?(?:_{_OPERAND}|[ABab0-9])?$|^{_OPERAND}_trans(?:pose|posed)?$", re.IGNORECASE
+)
 
 Assignment = dict[object, bool]
 
 
 def bare(value: Value) -> Value:
     """The value without ``int(…)`` and ``bool(…)`` around it."""
-    while isinstance(value, Term) and value.op == "call" and value.name in ("int", "bool") and len(value.args) == 1 and not value.keywords:
+    while (
+        isinstance(value, Term)
+        and value.op == "call"
+        and value.name in ("int", "bool")
+        and len(value.args) == 1
+        and not value.keywords
+    ):
         value = value.args[0]
     return value
 
@@ -255,7 +263,10 @@ def substitute(value: Value, symbols: Mapping[object, Value]) -> Value:
                 return one
             return Term(one.op, one.name, args, one.keywords, one.serial, one.place, one.trail)
         if isinstance(one, Choice):
-            kept = [(tuple(Literal(visit(lit.test), lit.holds, lit.origin) for lit in path), visit(inner)) for path, inner in one.alternatives]
+            kept = [
+                (tuple(Literal(visit(lit.test), lit.holds, lit.origin) for lit in path), visit(inner))
+                for path, inner in one.alternatives
+            ]
             return Choice(kept, one.place)
         if isinstance(one, Items) and any(visit(item) is not item for item in one.items):
             copy = Items(one.kind, [visit(item) for item in one.items], one.place, one.conditions, one.born)

@@ -53,7 +53,13 @@ def _aliases(function: syntax.Function, flags: set[str]) -> set[str]:
     """Locals that are a flag under another name."""
     found: set[str] = set()
     for node in function.walk():
-        if isinstance(node, syntax.Assign) and node.declares and not node.mutable and isinstance(node.value, syntax.Name) and node.value.id in flags:
+        if (
+            isinstance(node, syntax.Assign)
+            and node.declares
+            and not node.mutable
+            and isinstance(node.value, syntax.Name)
+            and node.value.id in flags
+        ):
             found.update(target.id for target in node.targets if isinstance(target, syntax.Name))
     return found
 

@@ -66,7 +66,9 @@ class Kernel:
             return False
         if isinstance(loop, syntax.For):
             return any(_strides_by_grid(one) for _, one in alternatives(over))
-        return any(loop in event.loops and _advances_by_grid(event) for event in self.run.trace.events if event.kind == "operator")
+        return any(
+            loop in event.loops and _advances_by_grid(event) for event in self.run.trace.events if event.kind == "operator"
+        )
 
     @cached_property
     def _persistent(self) -> dict[int, bool]:
@@ -112,9 +114,17 @@ class Kernel:
             types = self.types.get(node.id, set())
             return next(iter(types)) if len(types) == 1 else None
         if isinstance(node, syntax.Call):
-            name = node.func.name if isinstance(node.func, syntax.Attr) else node.func.last if isinstance(node.func, syntax.Name) else ""
+            name = (
+                node.func.name
+                if isinstance(node.func, syntax.Attr)
+                else node.func.last
+                if isinstance(node.func, syntax.Name)
+                else ""
+            )
             if name in ("reshape", "broadcast", "permute"):
-                return self.element_type(node.func.base if isinstance(node.func, syntax.Attr) else node.args[0].value if node.args else None)
+                return self.element_type(
+                    node.func.base if isinstance(node.func, syntax.Attr) else node.args[0].value if node.args else None
+                )
             if name in ("constant", "broadcast_scalar") and node.args and isinstance(node.args[0].value, syntax.Const):
                 return node.args[0].value.suffix or None
         return None
@@ -155,7 +165,9 @@ def _strides_by_grid(value: Value) -> bool:
     """``(program..total).step_by(programs)``"""
     if not isinstance(value, Term) or value.op != "method" or value.name != "step_by" or len(value.args) < 2:
         return False
-    start = value.args[0].args[0] if isinstance(value.args[0], Term) and value.args[0].op == "range" and value.args[0].args else None
+    start = (
+        value.args[0].args[0] if isinstance(value.args[0], Term) and value.args[0].op == "range" and value.args[0].args else None
+    )
     return start is not None and _mentions(start, "get_tile_block_id") and _mentions(value.args[1], "get_num_tile_blocks")
 
 
@@ -166,7 +178,8 @@ def _advances_by_grid(event: Event) -> bool:
         return False
     left, right = value.args
     return any(
-        _mentions(step, "get_num_tile_blocks") and _mentions(start, "get_tile_block_id") for start, step in ((left, right), (right, left))
+        _mentions(step, "get_num_tile_blocks") and _mentions(start, "get_tile_block_id")
+        for start, step in ((left, right), (right, left))
     )
 
 
@@ -188,9 +201,11 @@ def explicit_latency(value: Value | None) -> Value | None:
 
 
 def scalar_origin(value: Value, entry: Entry) -> str | None:
-    """"pointer", "dimension" (of a tensor's shape or strides) or "scalar" for what a value is computed from; None: not known."""
+    """ "pointer", "dimension" (of a tensor's shape or strides) or "scalar" for what a value is computed from; None: not known."""
     kinds: set[str] = set()
-    for one in subterms(value) if not isinstance(value, Choice) else [part for _, alt in alternatives(value) for part in subterms(alt)]:
+    for one in (
+        subterms(value) if not isinstance(value, Choice) else [part for _, alt in alternatives(value) for part in subterms(alt)]
+    ):
         if not isinstance(one, Term):
             continue
         if one.op == "input":

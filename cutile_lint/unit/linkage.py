@@ -57,7 +57,9 @@ def _made_in_crate(unit: KernelUnit, symbol: str) -> bool:
         if module is None or module.faults or module.refused:
             return True
         for node in module.walk():
-            if (isinstance(node, syntax.Name) and node.last == symbol) or (isinstance(node, syntax.Function) and node.name == symbol):
+            if (isinstance(node, syntax.Name) and node.last == symbol) or (
+                isinstance(node, syntax.Function) and node.name == symbol
+            ):
                 return True
     return False
 
@@ -76,7 +78,8 @@ def exports_without_caller(unit: KernelUnit) -> Iterator[Export]:
 
 
 def _is_exported(export: Export) -> bool:
-    return any("no_mangle" in attribute.path + attribute.text or "export_name" in attribute.path + attribute.text for attribute in export.function.attributes)
+    texts = [attribute.path + attribute.text for attribute in export.function.attributes]
+    return any("no_mangle" in text or "export_name" in text for text in texts)
 
 
 def _called_in_crate(unit: KernelUnit, export: Export) -> bool:

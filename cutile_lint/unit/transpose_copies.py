@@ -139,5 +139,3 @@ def _copies_in(trace: Trace) -> Iterator[tuple[Term, frozenset[frozenset[int]]]]
         if event.kind == "call" and isinstance(value, Term) and value.op == "method" and value.name == "contiguous":
             for copy, _, exchanged in _copies(value, None):
                 yield copy, exchanged
-
-

@@ -66,7 +66,9 @@ def _op_flag(run: Run, param: syntax.Param, boundaries: list[Boundary]) -> Itera
         for launch in launches:
             on = possible((Literal(Term("input", param.name), True),), launch.path)
             if on and not _reaches(mention, launch, slots[0], run):
-                yield IgnoredFlag("slot", param.name, launch.argument_place(slots[0].index), launch, slots[0], symbol=run.function.name)
+                yield IgnoredFlag(
+                    "slot", param.name, launch.argument_place(slots[0].index), launch, slots[0], symbol=run.function.name
+                )
                 break
 
 
@@ -107,7 +109,9 @@ def _slot_flag(boundary: Boundary, slot: Slot) -> Iterator[IgnoredFlag]:
         generics = generics_of(kernel)
         if generics is None or mention.in_values([*kernel.arguments, *generics]):
             continue
-        launch = next((one for one in boundary.launches if boundary.is_aligned(one) and _can_get(boundary, one, slot, kernel)), None)
+        launch = next(
+            (one for one in boundary.launches if boundary.is_aligned(one) and _can_get(boundary, one, slot, kernel)), None
+        )
         if launch is not None:
             yield IgnoredFlag("variant", slot.name, slot.place, launch, slot, kernel, boundary.export.function.name)
             return

@@ -101,8 +101,12 @@ def export_owners(kernel: KernelLaunch, argument: Value, events: list[Event]) ->
             for more, order, inner in (strides or [[]])[0] + (shapes or [[]])[0]:
                 exchanged = ax.cycles(order)
                 if exchanged:
-                    event = next((one for one in events if one.kind == "call" and one.name == call.name and one.value is call), None)
-                    event = event or next((one for one in events if one.value is not None and one.value.key() == call.key()), None)
+                    event = next(
+                        (one for one in events if one.kind == "call" and one.name == call.name and one.value is call), None
+                    )
+                    event = event or next(
+                        (one for one in events if one.value is not None and one.value.key() == call.key()), None
+                    )
                     place = _in_export(event, kernel) or call.place
                     if place is not None:
                         owners.append(Owner("export", exchanged, path + more, place, event, inner))
@@ -135,7 +139,9 @@ def _host_order(value: Value, name: str) -> list[tuple[Condition, list[int], Pla
             _, exchanged, inner = orders[0]
             found.append((path, exchanged, inner))
             continue
-        listed = [order[1][order[0]] for order in orders if order is not None and order[0] is not None and order[0] < len(order[1])]
+        listed = [
+            order[1][order[0]] for order in orders if order is not None and order[0] is not None and order[0] < len(order[1])
+        ]
         if one.open or len(listed) != len(orders) or sorted(listed) != list(range(len(listed))):
             return None
         found.append((path, listed, one.place))
@@ -152,7 +158,13 @@ def _element(value: Value, name: str) -> tuple[int | None, list[int], Place | No
     base = value.args[0]
     if value.op == "index" and isinstance(value.args[1], Known) and isinstance(value.args[1].value, int):
         at = value.args[1].value
-    elif value.op == "method" and name == "shape" and value.name == "dim" and len(value.args) == 2 and isinstance(value.args[1], Known):
+    elif (
+        value.op == "method"
+        and name == "shape"
+        and value.name == "dim"
+        and len(value.args) == 2
+        and isinstance(value.args[1], Known)
+    ):
         return int(value.args[1].value), list(range(8)), None  # type: ignore[call-overload]
     elif value.op not in ("element", "index"):
         return None
@@ -214,8 +226,7 @@ def _permuted(value: Value | None) -> tuple[Value, tuple[int, ...]] | None:
     elif name == "partition_permuted" and len(value.args) > 2:
         order = ax.constant_order(value.args[2])
     elif name == "make_partition_view":
-        at = 3 if value.op == "call" else 3
-        order = ax.constant_order(value.args[at]) if len(value.args) > at else None
+        order = ax.constant_order(value.args[3]) if len(value.args) > 3 else None
     return (value.args[0], order) if order is not None else None
 
 
@@ -224,7 +235,9 @@ def _origins(value: Value, ranks: dict[str, int | None], depth: int = 0) -> list
     if depth > 12:
         return []
     if isinstance(value, Choice):
-        return [(path + more, name, axes) for path, one in alternatives(value) for more, name, axes in _origins(one, ranks, depth + 1)]
+        return [
+            (path + more, name, axes) for path, one in alternatives(value) for more, name, axes in _origins(one, ranks, depth + 1)
+        ]
     if not isinstance(value, Term):
         return []
     if value.op == "input":
@@ -235,15 +248,29 @@ def _origins(value: Value, ranks: dict[str, int | None], depth: int = 0) -> list
     name = value.name.rsplit("::", 1)[-1]
     inner = _origins(value.args[0], ranks, depth + 1) if name in _FOLLOWED else []
     if (permuted := _permuted(value)) is not None:
-        return [(path, param, [axes[axis] for axis in permuted[1]]) for path, param, axes in inner if len(axes) == len(permuted[1])]
+        return [
+            (path, param, [axes[axis] for axis in permuted[1]]) for path, param, axes in inner if len(axes) == len(permuted[1])
+        ]
     if name == "reshape":
         positions = _unit_reshape(_shape(value.args[0]), _shape(value))
-        return [(path, param, [axes[at] if at >= 0 else -1 for at in positions]) for path, param, axes in inner] if positions else []
+        return (
+            [(path, param, [axes[at] if at >= 0 else -1 for at in positions]) for path, param, axes in inner] if positions else []
+        )
     return inner
 
 
 _FOLLOWED = (
-    frozenset(["partition", "partition_full", "partition_full_mut", "partition_mut", "partition_permuted", "make_partition_view", "permute"])
+    frozenset(
+        [
+            "partition",
+            "partition_full",
+            "partition_full_mut",
+            "partition_mut",
+            "partition_permuted",
+            "make_partition_view",
+            "permute",
+        ]
+    )
     | frozenset(["reshape"])
     | _LOADS
     | _SAME_AXES
@@ -330,7 +357,13 @@ def transposed_twice(boundaries: list[Boundary], entry_runs, program: Program) -
 
 
 def _of_launch(
-    boundary: Boundary, launch: Launch | None, kernel: KernelLaunch, slot: Slot, owners: list[Owner], rank: int | None, program: Program
+    boundary: Boundary,
+    launch: Launch | None,
+    kernel: KernelLaunch,
+    slot: Slot,
+    owners: list[Owner],
+    rank: int | None,
+    program: Program,
 ) -> Iterator[TransposedTwice]:
     aligned = launch is not None and boundary.is_aligned(launch)
     first = wrapper_owners(launch, slot.index, program, rank) if aligned and launch is not None else []
@@ -366,4 +399,6 @@ def _in_sequence(first: Owner, second: Owner) -> bool:
     if first.event is None or second.event is None or first.event.value is None or second.event.value is None:
         return False
     made = first.event.value.key()
-    return first.event is not second.event and any(one.key() == made for one in subterms(second.event.value) if isinstance(one, Term))
+    return first.event is not second.event and any(
+        one.key() == made for one in subterms(second.event.value) if isinstance(one, Term)
+    )

@@ -193,7 +193,7 @@ def test_an_ambiguous_place_is_refused() -> None:
         locate({"a.py": "n", "b.py": "n"}, {"at": "n"})
 
 
-@pytest.mark.parametrize("name", ["row_scale", "gemm"])
+@pytest.mark.parametrize("name", ["row_scale", "gemm", "batched"])
 def test_the_bases_are_complete_ops(name: str) -> None:
     tree = load_base(name)
     assert {"__init__.py", "ffi_util.rs", f"{name}.py", f"{name}_kernel/ffi.rs", f"{name}_kernel/kernel.rs"} < set(tree)

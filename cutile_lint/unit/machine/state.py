@@ -46,6 +46,8 @@ class State:
         self.expansions: tuple[Place, ...] = ()
         self.timed = 0
         self.steps = 0
+        #: items written into containers that are a module's state, by (container, index)
+        self.stored: dict[object, Value] = {}
         self.serial = 0
 
     # ── places and events ──
@@ -86,7 +88,7 @@ class State:
             self.tries,
             self.timed,
             node,
-            self.expansions,
+            expansions=self.expansions,
         )
         if kind == "call" and name.startswith("cutile_"):
             event.held = self._held()
