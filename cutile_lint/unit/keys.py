@@ -94,6 +94,7 @@ def needs(unit: KernelUnit, run: Run, tuning: Tuning) -> Iterator[Need]:
         if boundary is None or not boundary.is_aligned(launch):
             continue
         dispatched = dispatched or _dispatches(boundary)
+        choosers = _choosers(boundary)
         for slot in boundary.slots:
             value, place = launch.arguments.positional[slot.index], launch.argument_place(slot.index)
             roles = slot.roles()
@@ -106,7 +107,7 @@ def needs(unit: KernelUnit, run: Run, tuning: Tuning) -> Iterator[Need]:
             elif "generic" in roles:
                 name = next(use.name or slot.name for use in slot.uses if use.role == "generic")
                 yield Need(value, "generic", f"the const generic `{name}`", place)
-            elif "condition" in roles and not slot.type.startswith("f"):
+            elif "condition" in roles and slot.name in choosers:
                 yield Need(value, "variant", f"`{slot.name}`, which chooses the kernel", place)
             elif slot.type in ("i32", "i64", "u32", "u64", "usize", "isize") and roles:
                 yield Need(value, "size", f"`{slot.name}`", place)
@@ -161,6 +162,20 @@ def _is_size_of(value: Value, names: set[str]) -> bool:
     base = value.args[0]
     tensor = base.args[0] if isinstance(base, Term) and base.op == "attr" and base.name == "shape" else None
     return isinstance(tensor, Term) and tensor.op == "input" and tensor.name in names
+
+
+def _choosers(boundary: Boundary) -> set[str]:
+    """Parameters of the export that decide which kernel is launched (a test that all launches pass decides nothing)."""
+    paths = [{literal.key(): literal for literal in launch.path} for launch in boundary.kernel_launches]
+    common = set.intersection(*(set(path) for path in paths)) if paths else set()
+    return {
+        part.name
+        for path in paths
+        for key, literal in path.items()
+        if key not in common
+        for part in subterms(literal.test)
+        if isinstance(part, Term) and part.op == "input"
+    }
 
 
 def _dispatches(boundary: Boundary) -> bool:
@@ -229,6 +244,8 @@ def _absent(given: Determined, need: Need, path: Condition) -> Iterator[Value]:
             continue
         if (lenient or need.role in ("variant", "configs")) and given.mentions(atom):
             continue
+        if lenient and isinstance(atom, Term) and atom.op == "input":
+            continue  # a runtime number
         if (
             isinstance(atom, Term)
             and atom.op == "attr"

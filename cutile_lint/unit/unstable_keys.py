@@ -117,6 +117,8 @@ def _is_float(run: Run, value: Term) -> bool:
         return any(isinstance(part, Term) and part.op == "input" for part in subterms(value))
     if isinstance(inner, Term) and inner.op == "input" and inner is value:
         param = next((param for param in run.function.params if param.name == inner.name), None)
+        if param is not None and isinstance(param.default, syntax.Const) and type(param.default.value) is float:
+            return True
         return param is not None and param.annotation.replace(" ", "") in ("float", "float|None", "Optional[float]", "None|float")
     return False
 

@@ -23,7 +23,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
         event = found.launch.event
         yield Finding(
             place,
-            f"{name} is made outside of `kernel_fn` and `{found.launch.symbol}` accumulates into it: every trial adds to the last one's result",
+            f"{name} is made outside of `kernel_fn` and `{found.launch.symbol}` accumulates into it: each trial starts from the last result",
             help="make the buffer in `kernel_fn` (`torch.zeros` is right there), or reset it in the kernel",
             related=(
                 *((Related(argument, f"passed to `{found.launch.symbol}` in every trial"),) if argument != place else ()),
