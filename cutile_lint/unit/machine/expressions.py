@@ -11,6 +11,7 @@ from cutile_lint.unit.machine.paths import contradictory, extend, literals, trut
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.state import MAX_ALTERNATIVES, MAX_STEPS, TooMuch
 from cutile_lint.unit.machine.values import (
+    Arguments,
     Choice,
     Class,
     Condition,
@@ -142,6 +143,8 @@ class Expressions(Calls):
         self.emit("setattr", target, target.name, value=value, target=base)
         if isinstance(base, Record):
             self.journal.write(base.fields, target.name, value)
+        elif isinstance(base, Class):
+            self.journal.write(base.members, target.name, value)
 
     def set_item(self, target: syntax.Index, value: Value) -> None:
         base = self.resolve(self.evaluate(target.base))
@@ -155,6 +158,8 @@ class Expressions(Calls):
                 base.open = True
         elif isinstance(base, Items):
             base.open = True
+        elif isinstance(base, Term) and base.op == "global":
+            self.journal.write(self.stored, (base.key(), index.key()), value)
 
     def read_name(self, node: syntax.Name) -> Value:
         value = self.scope.lookup(node.id)
@@ -244,6 +249,10 @@ class Expressions(Calls):
             found = base.get(index)
             if found is not None:
                 return self.resolve(found)
+            if isinstance(index, Term) and not base.open and 0 < len(base.entries) <= MAX_ALTERNATIVES:
+                return self._chosen_entry(base, index, node)
+        elif isinstance(base, Record) and base.cls is not None and (member := base.cls.member("__getitem__")) is not None:
+            return self.call(self.dialect.bind_member(self, member, base, node), Arguments([index], {}, [self.place(node)]), node)
         elif isinstance(base, Record) and isinstance(index, Known):
             if isinstance(index.value, str) and index.value in base.fields:
                 return base.fields[index.value]
@@ -259,7 +268,21 @@ class Expressions(Calls):
             return Term(
                 "field", str(index.value), (base,), place=self.place(node), trail=Hop(self.place(node), "made", str(index.value))
             )
+        if isinstance(base, Term) and (stored := self.stored.get((base.key(), index.key()))) is not None:
+            return self.resolve(stored)
         return Term("index", "", (base, index), place=self.place(node))
+
+    def _chosen_entry(self, base: Entries, index: Term, node: syntax.Node) -> Value:
+        """The entry of a table under a key that is not known: each one under "the key is this"."""
+        options: list[tuple[Condition, Value]] = []
+        for name, value in base.items():
+            if isinstance(name, Known) and isinstance(name.value, bool):
+                condition = literals(index, name.value)
+            else:
+                condition = literals(Term("compare", "==", (index, name), place=self.place(node)), True)
+            if not contradictory(self.path, condition):
+                options.append((condition, value))
+        return self.resolve(self.choice(options, self.place(node))) if options else unknown("no entry", self.place(node))
 
     # ── handlers ──
 

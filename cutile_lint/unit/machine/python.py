@@ -19,6 +19,7 @@ from cutile_lint.unit.machine.values import (
     ModuleValue,
     Partial,
     Record,
+    SuperRecord,
     Term,
     Value,
     unknown,
@@ -114,6 +115,8 @@ class PythonDialect(Dialect):
         return Term("attr", name, (base,), place=machine.place(node))
 
     def bind_member(self, machine: Machine, member: Value, base: Record, node: syntax.Node) -> Value:
+        if isinstance(base, SuperRecord):
+            base = base.bound
         if not isinstance(member, Closure):
             return member
         tags = [tag.name for tag in member.tags if isinstance(tag, Term)]
@@ -202,6 +205,8 @@ class PythonDialect(Dialect):
                 record.fields[name] = value
             record.fields.update(arguments.keywords)
             record.fields = {name: record.fields[name] for name in [*order, *record.fields] if name in record.fields}
+            if isinstance(post := cls.member("__post_init__"), Closure):
+                machine.call(Partial(post, [record], {}), Arguments(), node)
         return record
 
     def match_constructor(self, machine: Machine, pattern: syntax.Pattern, value: Value) -> Value:

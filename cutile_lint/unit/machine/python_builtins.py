@@ -19,6 +19,7 @@ from cutile_lint.unit.machine.values import (
     Known,
     Partial,
     Record,
+    SuperRecord,
     Term,
     Value,
 )
@@ -281,6 +282,19 @@ def _cached(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value 
     return _tagged(value, "functools.cache") if isinstance(value, Closure) else None
 
 
+def _super(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    frame = next((frame for frame in reversed(machine.frames) if frame.closure is not None and frame.closure.owner is not None), None)
+    if frame is None or frame.closure is None or frame.closure.owner is None or not frame.closure.function.params:
+        return None
+    owner = frame.closure.owner
+    bound = machine.resolve(machine.scope.lookup(frame.closure.function.params[0].name) or Known(None))
+    if not isinstance(bound, Record):
+        return None
+    bases = Class(owner.definition, owner.scope, owner.place)
+    bases.bases = owner.bases
+    return SuperRecord(bound, bases, machine.place(node))
+
+
 def _method_kind(kind: str) -> Callable[[Machine, Arguments, syntax.Node], Value | None]:
     """``staticmethod(function)`` and ``classmethod(function)`` in a class body."""
 
@@ -442,6 +456,9 @@ _FUNCTIONS: dict[str, Callable[[Machine, Arguments, syntax.Node], Value | None]]
     "lru_cache": _cached,
     "namedtuple": _namedtuple,
     "dedent": _dedent,
+    "super": _super,
+    "torch.compile": _identity,
+    "torch.jit.script": _identity,
     "staticmethod": _method_kind("staticmethod"),
     "classmethod": _method_kind("classmethod"),
     "cast": lambda machine, arguments, node: arguments.positional[1] if len(arguments.positional) > 1 else None,

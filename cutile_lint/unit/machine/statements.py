@@ -7,7 +7,7 @@ from collections.abc import Callable
 from cutile_lint.frontends import syntax
 from cutile_lint.unit.machine.expressions import Expressions
 from cutile_lint.unit.machine.paths import extend, negation, truth
-from cutile_lint.unit.machine.values import Class, Closure, Condition, Items, Known, Literal, Term, Value
+from cutile_lint.unit.machine.values import Arguments, Class, Closure, Condition, Items, Known, Literal, Record, Term, Value
 
 #: Loops over more known items than this are run once, with a symbol for the item.
 MAX_UNROLL = 24
@@ -268,15 +268,25 @@ class Statements(Expressions):
         for item in node.items:
             value = self.evaluate(item.value)
             entered.append(value)
+            inside = self._enter(value, item)
             if item.target is not None:
-                target = (
-                    value
-                    if not isinstance(value, Term)
-                    else Term("entered", args=(value,), place=self.place(item), serial=self.fresh())
-                )
-                self.assign(item.target, target, node)
+                self.assign(item.target, inside, node)
         with self.inside(contexts=(*self.contexts, *entered)):
             self.run(node.body)
+        for value in reversed(entered):
+            if self.alive and isinstance(value, Record) and value.cls is not None and (leave := value.cls.member("__exit__")) is not None:
+                nothing = Arguments([Known(None)] * 3, {}, [self.place(node)] * 3)
+                self.call(self.dialect.bind_member(self, leave, value, node), nothing, node)
+
+    def _enter(self, value: Value, node: syntax.Node) -> Value:
+        """What ``as`` names: the result of ``__enter__`` of a project class, what a ``contextmanager`` yields, else a symbol."""
+        if isinstance(value, Record) and value.cls is not None and (enter := value.cls.member("__enter__")) is not None:
+            return self.call(self.dialect.bind_member(self, enter, value, node), Arguments(), node)
+        if isinstance(value, Items) and value.kind == "generator" and len(value.items) == 1:
+            return value.items[0]
+        if isinstance(value, Term):
+            return Term("entered", args=(value,), place=self.place(node), serial=self.fresh())
+        return value
 
     def do_try(self, node: syntax.Try) -> None:
         mark = len(self.exits)

@@ -242,6 +242,17 @@ class Record(Value):
         return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.fields.items())})"
 
 
+class SuperRecord(Record):
+    """``super()`` in a method: members come from the bases, methods are bound to the object itself."""
+
+    __slots__ = ("bound",)
+
+    def __init__(self, bound: Record, bases: Class, place: Place | None = None) -> None:
+        super().__init__(bound.name, None, bases, place)
+        self.fields = bound.fields
+        self.bound = bound
+
+
 class Closure(Value):
     """A function with the scope it was made in. ``tags``: decorators that are not of the project; ``wraps``: the function that a
     project's decorator put this one around."""
