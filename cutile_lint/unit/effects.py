@@ -22,6 +22,7 @@ _REARRANGED = frozenset(
 if TYPE_CHECKING:
     from cutile_lint.unit.crate import Export
     from cutile_lint.unit.model import KernelUnit
+    from cutile_lint.unit.tensors import Tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,8 @@ class Effects:
         """The use of a slot as one of a tensor: a slot that gets a slice says nothing about the whole."""
         use = self.buffer_use(launch, slot)
         given = given_tensor(launch.arguments.positional[slot], self.unit.program)
-        if use.stores_all is not True or (given is not None and _is_all_of(given, tensor)):
+        run = next(run for run in self.unit.runs if launch in run.launches)
+        if use.stores_all is not True or (given is not None and _is_all_of(given, tensor, run.tensors)):
             return use
         return BufferUse(
             tuple(replace(one, stores_all=None, reason="the launch gets a part of the tensor") for one in use.variants)
@@ -313,21 +315,27 @@ def _joined(uses: tuple[VariantUse, ...]) -> VariantUse:
     )
 
 
-def _is_all_of(given: Value, tensor: Value) -> bool:
-    """The same elements: the tensor itself, or a view that only arranges them anew."""
-    if isinstance(given, Choice):
-        return all(_is_all_of(one, tensor) for _, one in given.alternatives)
-    while given.key() != tensor.key():
-        if isinstance(tensor, Choice):
-            return any(_is_all_of(given, one) for _, one in tensor.alternatives)
-        rearranged = isinstance(given, Term) and (
-            (given.op == "method" and given.name in _REARRANGED) or (given.op == "attr" and given.name in api.VIEW_ATTRIBUTES)
-        )
-        if not rearranged:
+def _is_all_of(given: Value, tensor: Value, tensors: Tensors) -> bool:
+    """The same elements: the tensor itself, or a view that only arranges them anew, wherever it is the tensor at all."""
+    wanted = {one.key() for _, one in alternatives(tensor)}
+    whole = False
+    for _, one in alternatives(given):
+        if _arranged_from(one, wanted):
+            whole = True
+        elif tensors.shares_memory(one, tensor):
             return False
-        given = given.args[0]  # type: ignore[attr-defined]
-        if isinstance(given, Choice):
-            return _is_all_of(given, tensor)
+    return whole
+
+
+def _arranged_from(value: Value, wanted: set[object]) -> bool:
+    while value.key() not in wanted:
+        if isinstance(value, Choice):
+            return all(_arranged_from(one, wanted) for _, one in value.alternatives)
+        if not isinstance(value, Term) or not value.args:
+            return False
+        if not ((value.op == "method" and value.name in _REARRANGED) or (value.op == "attr" and value.name in api.VIEW_ATTRIBUTES)):
+            return False
+        value = value.args[0]
     return True
 
 
