@@ -14,7 +14,7 @@ from cutile_lint.frontends.reference.configs import ReferenceConfig
 from cutile_lint.sources import Source
 from cutile_lint.unit.architecture import Arch
 from cutile_lint.unit.evidence_files import find_analysis, find_reference_ir, find_registrations
-from cutile_lint.unit.flags import agreement
+from cutile_lint.unit.flags import agreement, flag_literals
 from cutile_lint.unit.machine.values import Condition
 from cutile_lint.unit.reference_readers import analysis_variants, ir_variants, python_variants
 from cutile_lint.unit.reference_run import ReferenceRun, run_reference
@@ -42,6 +42,7 @@ class Reference:
         self.levels = levels
         self.python = python
         self.analysis = analysis
+        self._matches: dict[tuple[int, tuple[object, ...], tuple[str, ...]], list[ReferenceVariant]] = {}
 
     @property
     def variants(self) -> list[ReferenceVariant]:
@@ -64,7 +65,15 @@ class Reference:
         variants = self.levels[level]
         if len(variants) < 2:
             return list(variants)
-        scores = {id(one): agreement(path, one.condition) for one in variants}
+        plain = flag_literals(path)
+        key = (level, tuple(literal.key() for literal in plain), tuple(names))
+        if key not in self._matches:
+            self._matches[key] = self._match(plain, key[2], level)
+        return list(self._matches[key])
+
+    def _match(self, path: Condition, names: tuple[str, ...], level: int) -> list[ReferenceVariant]:
+        variants = self.levels[level]
+        scores = {id(one): agreement(path, flag_literals(one.condition)) for one in variants}
         best = max(scores.values())
         if best:
             variants = [one for one in variants if scores[id(one)] == best]

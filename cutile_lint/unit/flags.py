@@ -13,45 +13,68 @@ _VALUES = (True, False, None)
 _TRANSPARENT = frozenset(["not", "and", "or", "compare", "binary", "unary"])
 
 
-def flags_of(condition: Condition) -> dict[str, Term]:
-    """Parameters of the op whose own value (not their shape or dtype) the condition tests, by name."""
-    found: dict[str, Term] = {}
-    for literal in condition:
-        _collect(literal.test, found)
+def flag_literals(condition: Condition) -> Condition:
+    """The literals that test nothing but parameters of the op themselves (not a shape, a dtype, the device)."""
+    return tuple(literal for literal in condition if _is_plain(literal.test, 0) and _inputs(literal.test))
+
+
+def _is_plain(value: Value, depth: int) -> bool:
+    if depth > 12:
+        return False
+    if isinstance(value, Choice):
+        return all(
+            _is_plain(inner, depth + 1) and all(_is_plain(literal.test, depth + 1) for literal in path)
+            for path, inner in value.alternatives
+        )
+    if isinstance(value, Items):
+        return all(_is_plain(item, depth + 1) for item in value.items)
+    if isinstance(value, Term):
+        if value.op in _TRANSPARENT or (value.op == "call" and value.name in ("bool", "int")):
+            return all(_is_plain(arg, depth + 1) for arg in value.args)
+        return value.op == "input"
+    return isinstance(value, Known)
+
+
+def _inputs(value: Value) -> dict[str, None]:
+    """Names of the parameters in a plain value."""
+    found: dict[str, None] = {}
+    if isinstance(value, Choice):
+        for path, inner in value.alternatives:
+            found.update(_inputs(inner))
+            for literal in path:
+                found.update(_inputs(literal.test))
+    elif isinstance(value, Items):
+        for item in value.items:
+            found.update(_inputs(item))
+    elif isinstance(value, Term):
+        if value.op == "input":
+            found[value.name] = None
+        for arg in value.args:
+            found.update(_inputs(arg))
     return found
 
 
-def _collect(value: Value, found: dict[str, Term]) -> None:
-    if isinstance(value, Choice):
-        for path, inner in value.alternatives:
-            found.update(flags_of(path))
-            _collect(inner, found)
-    elif isinstance(value, Items):
-        for item in value.items:
-            _collect(item, found)
-    elif isinstance(value, Term):
-        if value.op == "input":
-            found.setdefault(value.name, value)
-        elif value.op in _TRANSPARENT or (value.op == "call" and value.name in ("bool", "int")):
-            for arg in value.args:
-                _collect(arg, found)
-
-
 def agreement(first: Condition, second: Condition) -> int:
-    """How well two paths go together: 2 for some flags both are surely taken, 1 both may be, 0 no call takes both."""
-    flags = flags_of(first)
-    shared = [name for name in flags_of(second) if name in flags]
-    names = (shared + [name for name in (*flags, *flags_of(second)) if name not in shared])[:_MAX_FLAGS]
+    """How well two plain paths go together: 2 for some flags both are surely taken, 1 both may be, 0 no call takes both."""
+    ours, theirs = _names(first), _names(second)
+    shared = [name for name in ours if name in theirs]
+    if not shared:
+        return 1
+    names = (shared + [name for name in (*ours, *theirs) if name not in shared])[:_MAX_FLAGS]
     best = 0
     for values in product(_VALUES, repeat=len(names)):
-        known = dict(zip(names, values, strict=True))
-        folder = Folder(lambda term, known=known: Known(known[term.name]) if term.op == "input" and term.name in known else None)
-        answers = [_relevant(folder, path) for path in (first, second)]
-        if False not in answers:
-            best = max(best, 2 if None not in answers else 1)
+        known = {name: Known(value) for name, value in zip(names, values, strict=True)}
+        folder = Folder(lambda term, known=known: known.get(term.name) if term.op == "input" else None)
+        mine = folder.holds(first)
+        if mine is False:
+            continue
+        other = folder.holds(second)
+        if other is not False:
+            best = max(best, 2 if mine and other else 1)
+            if best == 2:
+                break
     return best
 
 
-def _relevant(folder: Folder, path: Condition) -> bool | None:
-    """Whether the path is taken as far as flags decide it: literals without a flag are taken to hold."""
-    return folder.holds(tuple(literal for literal in path if flags_of((literal,))))
+def _names(condition: Condition) -> dict[str, None]:
+    return {name: None for literal in condition for name in _inputs(literal.test)}
