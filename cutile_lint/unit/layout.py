@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cutile_lint.sources.discovery import SKIPPED_FOLDERS
+from cutile_lint.sources.discovery import SKIPPED_FOLDERS, repository_root
 from cutile_lint.sources.workspace import Workspace
 
 _EXPORT = re.compile(rb'\bextern\s+"C"\s+fn\s+(\w+)|\bexport_name\s*=\s*"(\w+)"')
@@ -22,6 +22,8 @@ _INCLUDE = re.compile(rb'include!\s*\(\s*"([^"]+)"\s*\)|#\[path\s*=\s*"([^"]+)"\
 _NOT_SYMBOLS = frozenset([b"cutile_rs", b"cutile_kernels", b"cutile_lint", b"cutile_module", b"cutile_compiler", b"cutile_macro"])
 #: how far a search for partners goes up and down from a file
 _UP, _DOWN = 4, 4
+#: how far below the repository's root a package is looked for
+_AFAR = 8
 
 
 @dataclass(slots=True)
@@ -47,6 +49,7 @@ class Layout:
         self._indexed: set[Path] = set()
         self._trees: dict[Path, list[Path]] = {}
         self._library_files: dict[Path, list[Path]] = {}
+        self._packages: dict[Path, list[Path]] = {}
 
     # ── wrappers ──
 
@@ -80,6 +83,8 @@ class Layout:
                 elif b"cutile" in self.data(path) and not _is_test(path):
                     found.update(dict.fromkeys(self._importers(path)))
             elif path.name in ("lib.rs", "Cargo.toml", "ffi_util.rs"):
+                if path.suffix == ".toml" and b"cutile" not in self.data(path):
+                    continue  # some other crate's
                 found.update(dict.fromkeys(self._wrappers_near(path, None)))
         for path in self.given:
             if path.suffix == ".rs" and path.name not in ("lib.rs", "ffi_util.rs"):
@@ -88,8 +93,8 @@ class Layout:
                     found.update(dict.fromkeys(self._wrappers_near(path, symbols)))
             elif path.suffix in (".mlir", ".json"):
                 folder = path.parent.parent
-                if any(self._exporting(entry) for entry in self._rust_in(folder)):
-                    symbols = {symbol for entry in self._rust_in(folder) for symbol in self._exporting(entry)}
+                symbols = {symbol for entry in self._rust_in(folder) for symbol in self._exporting(entry)}
+                if symbols and not any(symbols & self._symbols(wrapper) for wrapper in found):
                     found.update(dict.fromkeys(self._wrappers_near(folder / "ffi.rs", symbols)))
         return sorted(found)
 
@@ -112,8 +117,7 @@ class Layout:
 
     def _wrappers_near(self, path: Path, symbols: set[bytes] | None) -> Iterator[Path]:
         """Wrappers in the folders above a Rust file that name one of its symbols (None: any wrapper)."""
-        folder = path.parent
-        for _ in range(_UP):
+        for folder in self._above(path):
             hits = [
                 other
                 for other in self._python_in(folder)
@@ -123,9 +127,37 @@ class Layout:
                 for hit in hits:
                     yield from self._with_importers(hit)
                 return
-            if folder.parent == folder:
+        if symbols:
+            for hit in self._wrappers_afar(path, symbols):
+                yield from self._with_importers(hit)
+
+    def _above(self, path: Path) -> Iterator[Path]:
+        """The folders above a file, nearest first, as far as a search goes: not out of the repository."""
+        folder = path.parent
+        for _ in range(_UP):
+            yield folder
+            if folder.parent == folder or self.workspace.exists(folder / ".git"):
                 return
             folder = folder.parent
+
+    def _wrappers_afar(self, path: Path, symbols: set[bytes]) -> list[Path]:
+        """Wrappers elsewhere in the repository, for a file in a pipeline's output folder: in packages named for cutile."""
+        root = repository_root(path.parent)
+        if root is None:
+            return []
+        if root not in self._packages:
+            self._packages[root] = list(self._python_packages(root, _AFAR))
+        hits = [other for other in self._packages[root] if symbols & self._symbols(other) and self.is_wrapper(other)]
+        nearest = max((_common(path, other) for other in hits), default=0)
+        return [other for other in hits if _common(path, other) == nearest]
+
+    def _python_packages(self, folder: Path, depth: int) -> Iterator[Path]:
+        inside = "cutile" in folder.name
+        for entry in self.workspace.entries(folder):
+            if entry.suffix == ".py" and inside:
+                yield entry
+            elif depth and not entry.suffix and entry.name[0] != "." and entry.name not in SKIPPED_FOLDERS:
+                yield from self._python_packages(entry, depth - 1)
 
     def _python_in(self, folder: Path) -> list[Path]:
         return [path for path in self.workspace.entries(folder) if path.suffix == ".py"]
@@ -207,9 +239,7 @@ class Layout:
         if library is not None:
             found += self._included_with(path, library)
         found += [other for other in self._rust_in(path.parent) if not self._exporting(other)]
-        folder = path.parent
-        for _ in range(_UP - 1):
-            folder = folder.parent
+        for folder in list(self._above(path))[1:]:
             found += [other for other in self._rust_in(folder) if not self._exporting(other) and other.name != "build.rs"]
             if library is not None and folder == library.parent.parent.parent:
                 break
@@ -241,17 +271,13 @@ class Layout:
     def _library(self, path: Path) -> Path | None:
         """The crate root (``lib.rs``) that includes the file, else the nearest one around it."""
         nearest: Path | None = None
-        folder = path.parent
-        for _ in range(_UP):
+        for folder in self._above(path):
             for candidate in self._libraries_in(folder):
                 nearest = nearest or candidate
                 if path in self._paths_in(candidate, self.data(candidate)) or candidate.parent == path.parent:
                     return candidate
             if nearest is not None:
                 return nearest
-            if folder.parent == folder:
-                break
-            folder = folder.parent
         return nearest
 
     def _library_including(self, path: Path, wrapper: Path | None) -> Path | None:
