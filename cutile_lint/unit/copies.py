@@ -16,7 +16,6 @@ from cutile_lint.unit.percall import (
     behind_layout_check,
     branches,
     for_empty_tensors,
-    per_call_work,
     reference_does,
 )
 
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
 def forced_copies(unit: KernelUnit) -> Iterator[CallWork]:
     """Certain copies on every call that neither protect an input nor belong to the reference's wrapper too; one for each place."""
     seen = set()
-    for item in per_call_work(unit):
+    for item in unit.call_work:
         event = item.event
         if item.work.kind != "copy" or not _is_certain(item) or event.place in seen:
             continue
         if branches(event) or behind_layout_check(event) or for_empty_tensors(event):
             continue
-        if _protects(unit, item) or reference_does(unit, item):
+        if item.seldom or _protects(unit, item) or reference_does(unit, item):
             continue
         seen.add(event.place)
         yield item

@@ -123,6 +123,14 @@ class Reference:
                 return found
         return []
 
+    @cached_property
+    def host_work(self) -> frozenset[tuple[str, str]] | None:
+        """(kind, function name) of the device work that the reference's wrapper asks PyTorch for; None when that is not known."""
+        from cutile_lint.unit.percall import verb_of
+
+        tensors = self.tensors
+        return frozenset((work.kind, verb_of(work)) for work in tensors.works()) if tensors is not None else None
+
     @property
     def tensors(self) -> Tensors | None:
         """The PyTorch work of the reference's own wrapper; None when no wrapper was found."""

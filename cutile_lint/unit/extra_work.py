@@ -13,7 +13,6 @@ from cutile_lint.unit.percall import (
     for_empty_tensors,
     is_returned,
     is_validation,
-    per_call_work,
     reaches_launch,
     reference_does,
 )
@@ -32,13 +31,13 @@ class ExtraWork:
 
 def extra_work(unit: KernelUnit) -> Iterator[ExtraWork]:
     """Fallbacks need no evidence; other work is reported only against a reference wrapper that has none of its kind."""
-    for item in per_call_work(unit):
+    for item in unit.call_work:
         if item.work.kind not in ("fill", "compute") or for_empty_tensors(item.event) or is_validation(item.run, item.event):
             continue
         if item.work.kind == "compute" and is_returned(item.run, item):
-            if reference_does(unit, item) is not True:
+            if reference_does(unit, item) is not True and not item.seldom:
                 yield ExtraWork(item, True)
-        elif not branches(item.event) and reference_does(unit, item) is False and not _is_needed(unit, item):
+        elif not branches(item.event) and reference_does(unit, item) is False and not (item.seldom or _is_needed(unit, item)):
             yield ExtraWork(item, False)
 
 

@@ -19,20 +19,21 @@ from cutile_lint.unit.program import Program
 from cutile_lint.unit.runs import EntryRun, ExportRun, Run, run_entry, run_export
 
 if TYPE_CHECKING:
+    from cutile_lint.config.settings import Settings
     from cutile_lint.frontends.manifest import Manifest
     from cutile_lint.frontends.versions import Version
+    from cutile_lint.unit.boundary import Boundary
     from cutile_lint.unit.device import Kernel
+    from cutile_lint.unit.effects import BufferUse, Effects
+    from cutile_lint.unit.evidence import Reference
     from cutile_lint.unit.health import Health
+    from cutile_lint.unit.machine.values import Value
+    from cutile_lint.unit.options import OptionArgument
+    from cutile_lint.unit.percall import CallWork
+    from cutile_lint.unit.region import TimedWork
     from cutile_lint.unit.transpose_copies import TransposedCopy
     from cutile_lint.unit.transpose_flags import IgnoredFlag
     from cutile_lint.unit.transposes import TransposedTwice
-    from cutile_lint.config.settings import Settings
-    from cutile_lint.unit.boundary import Boundary
-    from cutile_lint.unit.evidence import Reference
-    from cutile_lint.unit.options import OptionArgument
-    from cutile_lint.unit.effects import BufferUse, Effects
-    from cutile_lint.unit.region import TimedWork
-    from cutile_lint.unit.machine.values import Value
 
 
 class KernelUnit:
@@ -249,3 +250,10 @@ class KernelUnit:
         from cutile_lint.unit.evidence import find_reference
 
         return find_reference(self)
+
+    @cached_property
+    def call_work(self) -> list[CallWork]:
+        """PyTorch's work on the device on every call, outside of the timed region."""
+        from cutile_lint.unit.percall import find_call_work
+
+        return list(find_call_work(self))

@@ -38,13 +38,22 @@ class CallWork:
         return self.work.event
 
     @property
+    def seldom(self) -> bool:
+        """Behind a once-only guard, a cache, a switch that is off by default."""
+        return seldom(self.run, self.event)
+
+    @property
     def verb(self) -> str:
         """The function's own name: ``clone`` of ``torch.clone`` and ``.clone()``."""
-        return self.work.name.strip("`.()").rsplit(".", 1)[-1]
+        return verb_of(self.work)
 
 
-def per_call_work(unit: KernelUnit) -> Iterator[CallWork]:
-    """Device work outside the timed region that is not behind a once-only guard, in order.
+def verb_of(work: Work) -> str:
+    return work.name.strip("`.()").rsplit(".", 1)[-1]
+
+
+def find_call_work(unit: KernelUnit) -> Iterator[CallWork]:
+    """Device work outside the timed region, in order (perhaps behind a once-only guard: ask :attr:`CallWork.seldom`).
 
     A place that runs in the timed region too belongs to the rules on that.
     """
@@ -53,7 +62,7 @@ def per_call_work(unit: KernelUnit) -> Iterator[CallWork]:
             continue
         timed = {event.place for event in run.trace.events if event.timed}
         for work in run.tensors.works(timed=False):
-            if work.event.place not in timed and not seldom(run, work.event):
+            if work.event.place not in timed and work.kind in ("copy", "fill", "compute"):
                 yield CallWork(run, work)
 
 
@@ -135,18 +144,11 @@ def _is_used(run: Run, event: Event, key: object) -> bool:
 
 
 def reference_does(unit: KernelUnit, item: CallWork) -> bool | None:
-    """The reference's wrapper does work of this kind and name on its per-call path; None without a reference, or when it cannot be told."""
-    if unit.reference is None or unit.reference.python is None:
+    """The reference's wrapper does work of this kind and name; None without a reference, or when it cannot be told."""
+    if unit.reference is None or unit.reference.host_work is None:
         return None
-    tensors = unit.reference.tensors
-    if tensors is None:
-        return None
-    return any(CallWork(item.run, work).verb == item.verb or _alike(work, item) for work in tensors.works())
-
-
-def _alike(work: Work, item: CallWork) -> bool:
-    """Fills and computations under another name."""
-    return work.kind == item.work.kind == "fill"
+    done = unit.reference.host_work
+    return (item.work.kind, item.verb) in done or (item.work.kind == "fill" and any(kind == "fill" for kind, _ in done))
 
 
 # ── a fallback ─────────────────────────────────────────────────────────────
