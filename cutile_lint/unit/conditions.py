@@ -203,9 +203,17 @@ def assignments(focus: Condition, background: Condition = ()) -> Iterator[Assign
 
 
 def _tried(keys: list[object], background: Condition) -> Iterator[Assignment]:
+    decided: list[Literal] = []
+    for literal in background:
+        found: dict[object, None] = {}
+        atoms(literal.test, found)
+        if any(key in found for key in keys):
+            decided.append(literal)
+        elif holds_under(literal, {}) is False:
+            return
     for values in product((False, True), repeat=len(keys)):
         given = dict(zip(keys, values, strict=True))
-        if _coherent(given) and all(holds_under(literal, given) is not False for literal in background):
+        if _coherent(given) and all(holds_under(literal, given) is not False for literal in decided):
             yield given
 
 
