@@ -12,7 +12,7 @@ from cutile_lint.unit import torch_api as api
 from cutile_lint.unit.effects import given_tensor
 from cutile_lint.unit.machine.trace import Event, Tuning
 from cutile_lint.unit.model import KernelUnit
-from cutile_lint.unit.repeats import Wasted, work_is_lost
+from cutile_lint.unit.repeats import Wasted, is_fresh, work_is_lost
 
 _PURE = frozenset(
     "int float str bool len max min abs tuple list dict getattr hasattr isinstance range zip sum repr ceil floor SimpleNamespace format join "
@@ -235,7 +235,7 @@ def _output_name(unit: KernelUnit, wasted: Wasted, call: syntax.Call) -> str | N
         return None
     tensor = given_tensor(wasted.launch.arguments.positional[written[0]], wasted.run.program)
     entered = wasted.launch.event.stack[at + 1].frame.arguments
-    if tensor is None or entered is None:
+    if tensor is None or entered is None or not is_fresh(wasted.run, tensor):
         return None
     for argument in call.args:
         if not isinstance(argument.value, syntax.Name):

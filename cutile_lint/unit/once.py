@@ -23,7 +23,7 @@ def seldom(run: Run, event: Event) -> bool:
     return (
         _in_cached_helper(event)
         or any(_guards(run, event, literal) for literal in event.path)
-        or any(_kept_by_object(run, event, at) for at in range(len(event.stack)))
+        or any(_kept_by_object(run, event, at) or _kept_outside(event, at) for at in range(len(event.stack)))
     )
 
 
@@ -199,6 +199,68 @@ def _kept_by_object(run: Run, event: Event, at: int) -> bool:
             if any(_sets(node, holder, name) for part in guard.body for node in _walk(part)) and _outlives(run, name):
                 return True
     return False
+
+
+def _kept_outside(event: Event, at: int) -> bool:
+    """``if not STATE.done: …; STATE.done = True`` where ``STATE`` is no local of the function and not made by this call."""
+    stop = event.stack[at]
+    function = stop.frame.function
+    if function is None or stop.statement is None:
+        return False
+    outer = {name for node in _own(function) if isinstance(node, syntax.Scope) for name in node.names}
+    if any(isinstance(node, syntax.Scope) and node.kind == "nonlocal" for node in _own(function)) and _made_in_call(
+        event, function
+    ):
+        return False
+    bound = {param.name for param in function.params} | {
+        target.id
+        for node in _own(function)
+        if isinstance(node, syntax.Assign)
+        for target in node.targets
+        if isinstance(target, syntax.Name)
+    }
+    for guard in _ifs_around(function, stop.statement):
+        tested = {
+            stop.source.slice(node.span)
+            for node in _walk(guard.test)
+            if isinstance(node, (syntax.Attr, syntax.Index, syntax.Name))
+            and (root := _root(node)) is not None
+            and (root in outer if isinstance(node, syntax.Name) else root not in bound - outer)
+        }
+        written = {
+            stop.source.slice(target.span)
+            for part in guard.body
+            for node in _walk(part)
+            if isinstance(node, syntax.Assign)
+            for target in node.targets
+        }
+        if tested & written:
+            return True
+    return False
+
+
+def _root(node: syntax.Node) -> str | None:
+    while isinstance(node, (syntax.Attr, syntax.Index)):
+        node = node.base
+    return node.id if isinstance(node, syntax.Name) else None
+
+
+def _made_in_call(event: Event, function: syntax.Function) -> bool:
+    """A function that is being run has made the inner one: its variables start anew with each call."""
+    return any(
+        stop.frame.function is not None and stop.frame.function is not function and stop.frame.function.span.covers(function.span)
+        for stop in event.stack
+    )
+
+
+def _own(function: syntax.Function) -> Iterator[syntax.Node]:
+    """The nodes of a function without those of functions inside."""
+    stack: list[syntax.Node] = [*function.body]
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, syntax.Function):
+            stack.extend(node.children())
 
 
 def _ifs_around(function: syntax.Function, statement: syntax.Stmt) -> Iterator[syntax.If]:

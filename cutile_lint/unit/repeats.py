@@ -120,7 +120,7 @@ def _same_inputs(unit: KernelUnit, run: Run, tuned: Launch, launch: Launch) -> b
             continue
         if reads is not None and slot not in reads:
             continue
-        if _fresh(run, mine) and _fresh(run, theirs):
+        if is_fresh(run, mine) and is_fresh(run, theirs):
             continue
         if _content(mine).key() != _content(theirs).key():
             return False
@@ -142,10 +142,10 @@ def _content(tensor: Value) -> Value:
 def _fresh_or_read(unit: KernelUnit, run: Run, launch: Launch, slot: int) -> bool:
     """A slot that is only read, or whose buffer was made for the launch."""
     given = given_tensor(launch.arguments.positional[slot], run.program)
-    return not unit.buffer_use(launch, slot).writes or (given is not None and _fresh(run, given))
+    return not unit.buffer_use(launch, slot).writes or (given is not None and is_fresh(run, given))
 
 
-def _fresh(run: Run, tensor: Value) -> bool:
+def is_fresh(run: Run, tensor: Value) -> bool:
     """The tensor is a new allocation of this run."""
     roots = run.tensors.roots(tensor)
     return bool(roots) and all(
@@ -231,7 +231,7 @@ class _Judge:
         )
 
     def _never_read(self, tensor: Value, launch: Launch, start: int) -> bool:
-        if not self.run.tensors.roots(tensor) or not all(_fresh(self.run, root) for root in self.run.tensors.roots(tensor)):
+        if not self.run.tensors.roots(tensor) or not all(is_fresh(self.run, root) for root in self.run.tensors.roots(tensor)):
             return False
         if self.uses.returned(tensor) or any(True for _ in self.uses.events(tensor, start)):
             return False
@@ -247,7 +247,7 @@ class _Judge:
             between = any(
                 True
                 for tensor in given
-                if tensor is not None and _fresh(self.run, tensor)
+                if tensor is not None and is_fresh(self.run, tensor)
                 for _ in self.uses.events(tensor, launch.order, other.order)
             )
             return None if between or other.order < launch.order else ("overwritten", False)
@@ -257,9 +257,9 @@ class _Judge:
         for tensor, same in zip(mine, theirs, strict=False):
             if tensor is None:
                 continue
-            if same is not None and tensor.key() == same.key() and not _fresh(self.run, tensor):
+            if same is not None and tensor.key() == same.key() and not is_fresh(self.run, tensor):
                 continue
-            if not _fresh(self.run, tensor) or not self._never_read_by_arguments(tensor, launch):
+            if not is_fresh(self.run, tensor) or not self._never_read_by_arguments(tensor, launch):
                 return None
             outputs += 1
         return ("unused", False) if outputs and len(mine) == len(theirs) else None
