@@ -70,8 +70,7 @@ class Run:
     def check(self, overlays: Mapping[Path, bytes]) -> list[Finding]:
         report = api.check_files(self.files, self.configurations, overlays, self.workspace, self.options.jobs)
         self.workspace = report.workspace
-        if report.inputs is not None:
-            self.inputs.merge(report.inputs)
+        self.inputs.merge(report.inputs)
         self.errors += [error for error in report.errors if error not in self.errors]
         self.traces += report.traces
         if self.baseline is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING, TypeVar
 from cutile_lint.config import Configurations, Settings
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
-from cutile_lint.inputs import Inputs
+from cutile_lint.inputs import Inputs, list_folder
 from cutile_lint.sources import Place, Source, Span, Workspace
 from cutile_lint.sources.discovery import Discovery, discover, is_candidate
 
 if TYPE_CHECKING:
     from cutile_lint.engine.registry import Registry, RuleInfo
-    from cutile_lint.unit import KernelUnit
+    from cutile_lint.unit import Plan
 
 T = TypeVar("T")
 
@@ -36,8 +37,8 @@ class CheckReport:
     workspace: Workspace | None = None
     #: traceback texts of internal errors
     traces: list[str] = field(default_factory=list)
-    #: what the findings rest on; None with overlays
-    inputs: Inputs | None = None
+    #: what the findings rest on; not usable with overlays
+    inputs: Inputs = field(default_factory=Inputs)
 
 
 def find_files(paths: Iterable[Path | str], configurations: Configurations, inputs: Inputs | None = None) -> Discovery:
@@ -92,44 +93,70 @@ def check_files(
         settings = configurations.for_file(path)
         groups.setdefault(id(settings), (settings, []))[1].append(path)
     if groups:
-        _run(list(groups.values()), workspace, configurations, report)
-    if not overlays:
-        report.inputs = workspace.inputs()
+        _run(list(groups.values()), workspace, configurations, report, jobs)
+    report.inputs.merge(workspace.inputs())
+    if report.inputs.usable:
         for settings, _ in groups.values():
             for folder in settings.rule_paths:
                 report.inputs.add_code(str(folder))
+        _record_plugins(report.inputs)
     return report
 
 
+def _record_plugins(inputs: Inputs) -> None:
+    from cutile_lint.engine.plugins import package_folders, plugins
+
+    for path in package_folders():
+        inputs.folders.setdefault(path, list_folder(path))
+    for plugin in plugins():
+        if plugin.folder is not None:
+            inputs.add_code(str(plugin.folder))
+
+
 def _run(
-    groups: list[tuple[Settings, list[Path]]], workspace: Workspace, configurations: Configurations, report: CheckReport
+    groups: list[tuple[Settings, list[Path]]],
+    workspace: Workspace,
+    configurations: Configurations,
+    report: CheckReport,
+    jobs: int | None,
 ) -> None:
+    from cutile_lint.engine.batches import check_batches
     from cutile_lint.engine.registry import Registry
-    from cutile_lint.engine.run import run
+    from cutile_lint.engine.run import UNUSED, keep, run
 
     chosen: dict[str, RuleInfo] = {}
     known: dict[str, RuleInfo] = {}
     for settings, _ in groups:
         registry = Registry(_rules_of(settings, report))
-        _check_selectors(settings, registry)
+        if not report.errors:  # else a selector may mean a rule of what is broken
+            _check_selectors(settings, registry)
         known |= {info.code: info for info in registry.rules}
-        chosen |= {info.code: info for info in registry.selected(settings)}
+        chosen |= {info.code: info for info in registry.rules if settings.selects(info.code, info.name)}
     rules = [chosen[code] for code in sorted(chosen)]
     codes = {key: info.code for info in known.values() for key in (info.code, info.name)}
     found: dict[tuple[str, Place], Finding] = {}
+    reports: Counter[tuple[Path, Span, str]] = Counter()
+    held: Counter[Path] = Counter()
     for settings, paths in groups:
-        units = _guarded(report, "reading the files", _load, workspace, paths, settings)
-        if units is None:
+        plan = _guarded(report, "reading the files", _plan, workspace, paths, settings)
+        if plan is None:
             continue
-        running = partial(run, known=codes.get, judged=frozenset(paths))
-        result = _guarded(report, "running the rules", running, units, rules, configurations.for_file)
-        if result is None:
-            continue
-        for finding in result.findings:
-            found.setdefault((finding.code, finding.place), finding)
-        report.suppressed += result.suppressed
-        report.errors += [str(error) for error in result.errors]
-        report.traces += [error.traceback for error in result.errors if error.traceback]
+        running = partial(run, rules=rules, settings=configurations.for_file, known=codes.get, judged=frozenset(paths))
+        for outcome in check_batches(plan, workspace, running, jobs):
+            for finding in outcome.findings:
+                keep(found, finding)
+                if finding.code == UNUSED:
+                    reports[finding.path, finding.place.span, finding.message] += 1
+            held.update(outcome.held)
+            report.suppressed += outcome.suppressed
+            report.errors += outcome.errors
+            report.traces += outcome.traces
+            if outcome.inputs is not None:
+                report.inputs.merge(outcome.inputs)
+    for key, finding in list(found.items()):
+        # a suppression is unused when every batch with ops of its file says so
+        if finding.code == UNUSED and reports[finding.path, finding.place.span, finding.message] < held[finding.path]:
+            del found[key]
     if NOT_ANALYSED in chosen:
         for finding in _problems(workspace, configurations, chosen[NOT_ANALYSED]):
             found.setdefault((finding.code, finding.place), finding)
@@ -138,24 +165,18 @@ def _run(
     report.errors = list(dict.fromkeys(report.errors))
 
 
-def _load(workspace: Workspace, paths: list[Path], settings: Settings) -> list[KernelUnit]:
-    from cutile_lint.unit import load
+def _plan(workspace: Workspace, paths: list[Path], settings: Settings) -> Plan:
+    from cutile_lint import unit
 
-    return load(workspace, paths, settings)
+    return unit.Plan(workspace, paths, settings)
 
 
 def _rules_of(settings: Settings, report: CheckReport) -> list[RuleInfo]:
-    """The built-in rules and those in the user's folders; a broken folder is an error of the run, not its end."""
-    from cutile_lint.engine.registry import builtin_rules, folder_rules
+    """All rules that hold under the settings; a broken plugin or folder is an error of the run, not its end."""
+    from cutile_lint.engine.registry import all_rules
 
-    rules = list(builtin_rules())
-    for folder in settings.rule_paths:
-        try:
-            rules += folder_rules(folder)
-        except UserError as error:
-            report.errors.append(str(error))
-        except OSError as error:
-            report.errors.append(f"rules in `{folder}` cannot be read: {error.strerror or error}")
+    rules, errors = all_rules(settings.rule_paths)
+    report.errors += errors
     return rules
 
 

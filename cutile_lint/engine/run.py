@@ -29,8 +29,13 @@ class RunError:
     unit: str
     message: str
     traceback: str = ""
+    #: the file of a rule that is not ours
+    origin: str = ""
 
     def __str__(self) -> str:
+        if self.origin:
+            doing = f"failed on `{self.unit}`" if self.unit else "cannot be loaded"
+            return f"rule {self.rule} {doing}: {self.message} ({self.origin})"
         where = f" on `{self.unit}`" if self.unit else ""
         return f"internal error: rule {self.rule} failed{where}: {self.message}"
 
@@ -78,7 +83,7 @@ def run(
             for finding in _checked(info, check, unit, report):
                 if _is_on(finding, settings):
                     sources.setdefault(finding.path, finding.place.source)
-                    _keep(found, finding)
+                    keep(found, finding)
     silencers = _read_all(sources, known or _resolver(rules))
     report.suppressions = [item for item in silencers.values() if item.items or item.mistakes]
     _sort_out(found.values(), silencers, report)
@@ -142,7 +147,7 @@ def _load_checks(rules: Iterable[RuleInfo], report: Report) -> list[tuple[RuleIn
             continue
         try:
             checks.append((info, info.load()))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             report.errors.append(_error(info, "", error))
     return checks
 
@@ -153,7 +158,7 @@ def _checked(info: RuleInfo, check: Check, unit: KernelUnit, report: Report) -> 
     try:
         for finding in check(unit):
             findings.append(_complete(finding, info, unit.name))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         report.errors.append(_error(info, unit.name, error))
     return findings
 
@@ -167,7 +172,7 @@ def _complete(finding: Finding, info: RuleInfo, op: str) -> Finding:
     return finding
 
 
-def _keep(found: dict[tuple[str, Place], Finding], finding: Finding) -> None:
+def keep(found: dict[tuple[str, Place], Finding], finding: Finding) -> None:
     """Keep one finding per code and place: the same fault seen from several ops names them all."""
     key = (finding.code, finding.place)
     held = found.get(key)
@@ -187,9 +192,10 @@ def _resolver(rules: Iterable[RuleInfo]) -> Callable[[str], str | None]:
     return table.get
 
 
-def _error(info: RuleInfo, unit: str, error: Exception) -> RunError:
+def _error(info: RuleInfo, unit: str, error: BaseException) -> RunError:
     from traceback import format_exception
 
     text = str(error) or type(error).__name__
     detail = f"{type(error).__name__}: {text}" if text != type(error).__name__ else text
-    return RunError(info.code, unit, detail, "".join(format_exception(error)))
+    origin = "" if info.builtin else str(info.yaml_path)
+    return RunError(info.code, unit, detail, "".join(format_exception(error)), origin)

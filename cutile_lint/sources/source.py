@@ -39,6 +39,9 @@ class Source:
     def __repr__(self) -> str:
         return f"Source({str(self.path)!r})"
 
+    def __reduce__(self) -> tuple[type[Source], tuple[Path, bytes]]:
+        return Source, (self.path, self.data)
+
     @cached_property
     def line_starts(self) -> list[int]:
         """Byte offset of each line's first byte; lines end at LF, CRLF or a lone CR, as in Python."""

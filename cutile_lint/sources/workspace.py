@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,6 +71,8 @@ class Workspace:
         self._kinds: dict[Path, str] = {}
         self._listed: dict[Path, str] = {}
         self._digests: dict[Path, str] = {}
+        #: a file that was read twice had become another
+        self._changed = False
         for path in self.overlays:
             child = path
             for parent in path.parents:
@@ -131,7 +133,7 @@ class Workspace:
     def inputs(self) -> Inputs:
         """Everything that was read, listed and looked for; not usable with overlays or what could not be read at all."""
         made = Inputs()
-        made.usable = not self.overlays and all(problem.kind != "unreadable" for problem in self.problems.values())
+        made.usable = not self.overlays and not self._changed and all(problem.kind != "unreadable" for problem in self.problems.values())
         for path, stamp in self.reads.items():
             if stamp is not None:
                 source = self._sources.get(path)
@@ -141,12 +143,13 @@ class Workspace:
         made.folders = {str(path): listed for path, listed in self._listed.items()}
         return made
 
-    def forget(self, paths: Iterable[Path]) -> None:
-        """Let go of the texts of files; they are read again when they are asked for again."""
-        for path in paths:
-            source = self._sources.pop(path, None)
+    def forget(self) -> None:
+        """Let go of the texts of all files; they are read again when they are asked for again."""
+        for path, source in list(self._sources.items()):
             if source is not None and path not in self.overlays:
-                self._digests[path] = digest(source.data)
+                if path in self.reads:
+                    self._digests[path] = digest(source.data)
+                del self._sources[path]
 
     def _list(self, directory: Path) -> list[Path]:
         names: set[str] = set()
@@ -204,6 +207,8 @@ class Workspace:
             else:
                 self._refuse(path, "unreadable", f"the file cannot be read: {error.strerror or error}")
             return None
+        if self._digests.get(path, "") not in ("", digest(data)):
+            self._changed = True
         self.reads[path] = Stamp(state.st_mtime_ns, state.st_size, state.st_ino, state.st_ctime_ns)
         size = max(state.st_size, len(data))
         if size > limit:

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cutile_lint.frontends import syntax
 from cutile_lint.sources.workspace import Workspace
-from cutile_lint.unit.layout import Layout, OpFiles
+from cutile_lint.unit.layout import Layout
 from cutile_lint.unit.model import KernelUnit
-from cutile_lint.unit.program import Program
+from cutile_lint.unit.program import Parsed, Program
 from cutile_lint.unit.runs import Run, module_machine, registrations, run_registered, run_unregistered
 
 if TYPE_CHECKING:
@@ -20,16 +19,51 @@ if TYPE_CHECKING:
 BACKEND = "cutile-rs"
 
 
+#: Wrappers that are loaded, checked and let go together.
+BATCH = 4
+
+
+class Plan:
+    """The ops that paths belong to, in batches that can be loaded one after the other, or in several processes.
+
+    Finding them reads files and parses none. The last batch is that of the Rust files that no wrapper uses; it needs to know what
+    the others covered (:attr:`covered`), so it comes last.
+    """
+
+    def __init__(self, workspace: Workspace, paths: Iterable[Path], settings: Settings) -> None:
+        self.workspace = workspace
+        self.settings = settings
+        markers = [name for role in ("autotune-launch", "bind-kernel-function-cffi") for name in settings.names(role)]
+        self._layout = Layout(workspace, paths, markers)
+        wrappers = self._layout.wrappers()
+        self._batches = [wrappers[start : start + BATCH] for start in range(0, len(wrappers), BATCH)]
+        self._parsed = Parsed()
+        #: Rust files of the units loaded so far
+        self.covered: set[Path] = set()
+
+    def __len__(self) -> int:
+        """Number of batches, that of the rest included."""
+        return len(self._batches) + 1
+
+    def units(self, number: int) -> list[KernelUnit]:
+        """The units of a batch, partner files found and read; in order of their wrapper's path."""
+        program = Program(self.workspace, self.settings.runtime_names, self._parsed)
+        if number == len(self._batches):
+            return _loose_units(self.covered, self._layout, program, self.settings)
+        units = [
+            unit
+            for wrapper in self._batches[number]
+            for unit in _wrapper_units(wrapper, self._layout, program, self.settings)
+        ]
+        for unit in units:
+            self.covered.update(path for path in (*unit.layout.rust, unit.layout.library) if path is not None)
+        return units
+
+
 def load(workspace: Workspace, paths: Iterable[Path], settings: Settings) -> list[KernelUnit]:
-    """The kernel units that the paths belong to, partner files found and read; in order of their wrapper's path."""
-    program = Program(workspace, settings.runtime_names)
-    markers = [name for role in ("autotune-launch", "bind-kernel-function-cffi") for name in settings.names(role)]
-    layout = Layout(workspace, paths, markers)
-    units: list[KernelUnit] = []
-    for wrapper in layout.wrappers():
-        units += _wrapper_units(wrapper, layout, program, settings)
-    units += _loose_units(units, layout, program, settings)
-    return units
+    """All kernel units that the paths belong to; in order of their wrapper's path."""
+    plan = Plan(workspace, paths, settings)
+    return [unit for number in range(len(plan)) for unit in plan.units(number)]
 
 
 def _wrapper_units(wrapper: Path, layout: Layout, program: Program, settings: Settings) -> list[KernelUnit]:
@@ -49,16 +83,19 @@ def _wrapper_units(wrapper: Path, layout: Layout, program: Program, settings: Se
             files = layout.files_of(wrapper)
             return [KernelUnit(name, files, program, settings, [])] if files.exports else []
         return [KernelUnit(name, layout.files_of(wrapper, _modules(loose)), program, settings, loose)]
-    return [KernelUnit(name, layout.files_of(wrapper, _modules([run])), program, settings, [run]) for name, run in runs]
+    units = [KernelUnit(name, layout.files_of(wrapper, _modules([run])), program, settings, [run]) for name, run in runs]
+    for unit in units:
+        unit.siblings = units
+    return units
 
 
 def _modules(runs: list[Run]) -> set[Path]:
     return {stop.source.path for run in runs for event in run.trace.events for stop in event.stack}
 
 
-def _loose_units(units: list[KernelUnit], layout: Layout, program: Program, settings: Settings) -> list[KernelUnit]:
+def _loose_units(covered: set[Path], layout: Layout, program: Program, settings: Settings) -> list[KernelUnit]:
     """Units of given Rust files that no wrapper uses (yet), one per exporting file; and of other files that belong to the domain."""
-    covered = {path for unit in units for path in (*unit.layout.rust, unit.layout.library) if path is not None}
+    covered = set(covered)
     loose: list[KernelUnit] = []
     rust = [path for path in layout.given if path.suffix == ".rs" and path not in covered]
     for path in [*(path for path in rust if layout._exporting(path)), *rust]:

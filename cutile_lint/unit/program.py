@@ -22,11 +22,44 @@ if TYPE_CHECKING:
 _MUTATORS = frozenset(["append", "add", "update", "setdefault", "extend", "pop", "clear", "discard", "remove", "insert"])
 
 
+class Parsed:
+    """Trees of the files parsed last, for programs that follow one another: files that they share are parsed once."""
+
+    #: shared files are asked for again and again, those of one op are not: a few ops' worth keeps the shared ones
+    LIMIT = 64
+
+    def __init__(self) -> None:
+        self._modules: dict[Path, syntax.Module] = {}
+
+    def module(self, source: Source) -> syntax.Module:
+        module = self._modules.pop(source.path, None)
+        if module is None or module.source is not source and module.source.data != source.data:
+            module = parse(source)
+        self._modules[source.path] = module  # the last in line
+        if len(self._modules) > self.LIMIT:
+            del self._modules[next(iter(self._modules))]
+        return module
+
+
+def parse(source: Source) -> syntax.Module:
+    """Read a file of either language."""
+    if source.is_rust:
+        from cutile_lint.frontends import rust
+
+        return rust.parse(source)
+    from cutile_lint.frontends import python
+
+    return python.parse(source)
+
+
 class Program:
     """All files of a run, parsed at most once; imports between them."""
 
-    def __init__(self, workspace: Workspace, runtime_names: Mapping[str, Iterable[str]] | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, runtime_names: Mapping[str, Iterable[str]] | None = None, parsed: Parsed | None = None
+    ) -> None:
         self.workspace = workspace
+        self._parsed = parsed if parsed is not None else Parsed()
         self.modules: dict[Path, syntax.Module | None] = {}
         self.ir_modules: dict[Path, IrModule | None] = {}
         self._roles: dict[str, str] = {}
@@ -41,17 +74,8 @@ class Program:
         """The parsed file; None when there is none or it cannot be read."""
         if path not in self.modules:
             source = self.workspace.source(path)
-            self.modules[path] = self._parse(source) if source is not None else None
+            self.modules[path] = self._parsed.module(source) if source is not None else None
         return self.modules[path]
-
-    def _parse(self, source: Source) -> syntax.Module:
-        if source.is_rust:
-            from cutile_lint.frontends import rust
-
-            return rust.parse(source)
-        from cutile_lint.frontends import python
-
-        return python.parse(source)
 
     def ir_module(self, path: Path) -> IrModule | None:
         """The parsed Tile IR text; None when there is none or it cannot be read."""

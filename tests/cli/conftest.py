@@ -37,10 +37,24 @@ def units(workspace: Workspace, paths: list[Path], settings: Settings) -> list[S
     return list(found.values())
 
 
+class Plan:
+    """All units in one batch, and none left over."""
+
+    def __init__(self, workspace: Workspace, paths: list[Path], settings: Settings) -> None:
+        self.covered: set[Path] = set()
+        self._units = units(workspace, paths, settings)
+
+    def __len__(self) -> int:
+        return 2
+
+    def units(self, number: int) -> list[SimpleNamespace]:
+        return self._units if number == 0 else []
+
+
 @pytest.fixture
 def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Result]:
     """``lint("--fix", "a.py", stdin=b"…")`` runs in a folder of its own; gives status, standard output and error."""
-    monkeypatch.setattr(cutile_lint.unit, "load", units, raising=False)
+    monkeypatch.setattr(cutile_lint.unit, "Plan", Plan)
     demo = registry.folder_rules(RULES)
     monkeypatch.setattr(registry, "builtin_rules", lambda: demo)
     project = tmp_path / "project"

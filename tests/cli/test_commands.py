@@ -81,7 +81,7 @@ def test_an_interrupt_is_one_line(lint: Lint, monkeypatch: pytest.MonkeyPatch) -
         raise KeyboardInterrupt
 
     Path("a.py").write_text("x = zeros(1)\n")
-    monkeypatch.setattr("cutile_lint.unit.load", interrupted)
+    monkeypatch.setattr("cutile_lint.unit.Plan", interrupted)
     result = lint("--fix", "a.py")
     assert (result.status, result.out, result.err) == (130, "", "cutile-lint: interrupted\n")
 
@@ -91,7 +91,7 @@ def test_an_internal_error_is_told_without_a_traceback(lint: Lint, monkeypatch: 
         raise RecursionError("too deep")
 
     Path("a.py").write_text("x = zeros(1)\n")
-    monkeypatch.setattr("cutile_lint.unit.load", failing)
+    monkeypatch.setattr("cutile_lint.unit.Plan", failing)
     result = lint("a.py")
     assert result.status == 2 and "internal error while reading the files: RecursionError: too deep" in result.err
     assert "Traceback" not in result.err

@@ -1,0 +1,182 @@
+"""Checking the batches of a plan one after the other, or in several processes: the same findings in the same order.
+
+Processes are forked, so that what was found out about the files so far comes for free, and send what they found through a pipe.
+They pay from some dozens of ops on. Where there is no ``fork``, one process does it all.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cutile_lint.findings import Finding
+from cutile_lint.inputs import Inputs
+from cutile_lint.sources import Problem, Workspace
+
+if TYPE_CHECKING:
+    from cutile_lint.engine.run import Report
+    from cutile_lint.unit import KernelUnit, Plan
+
+#: with fewer batches than this a second process costs more than it saves
+WORTH_IT = 3
+#: with more batches than this the texts of files are let go between them
+LET_GO = 6
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the check of one batch gave. ``held``: files with suppressions in it; ``covered``: its Rust files."""
+
+    findings: list[Finding] = field(default_factory=list)
+    suppressed: list[Finding] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    traces: list[str] = field(default_factory=list)
+    held: list[Path] = field(default_factory=list)
+    covered: set[Path] = field(default_factory=set)
+    #: what another process read for it, and what it could not read
+    inputs: Inputs | None = None
+    problems: dict[Path, Problem] = field(default_factory=dict)
+
+
+def check_batches(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Report], jobs: int | None) -> Iterator[Outcome]:
+    """The outcomes of all batches in order. ``jobs``: number of processes; None: as many as are worth it."""
+    count = len(plan) - 1
+    processes = min(jobs or _processors(), max(1, count))
+    if processes < 2 or not hasattr(os, "fork") or (jobs is None and count < WORTH_IT):
+        for number in range(count):
+            yield _check(plan, workspace, run, number)
+    else:
+        for outcome in _forked(plan, workspace, run, processes):
+            plan.covered |= outcome.covered
+            workspace.problems.update(outcome.problems)
+            yield outcome
+    yield _check(plan, workspace, run, count)
+
+
+def _processors() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def _check(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Report], number: int) -> Outcome:
+    from cutile_lint.errors import UserError
+
+    outcome = Outcome()
+    doing = "reading the files"
+    try:
+        units = plan.units(number)
+        doing = "running the rules"
+        report = run(units)
+    except UserError:
+        raise
+    except Exception as error:
+        from traceback import format_exception
+
+        told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        outcome.errors.append(f"internal error while {doing}: {told}")
+        outcome.traces.append("".join(format_exception(error)))
+        return outcome
+    outcome.findings, outcome.suppressed = report.findings, report.suppressed
+    outcome.errors = [str(error) for error in report.errors]
+    outcome.traces = [error.traceback for error in report.errors if error.traceback]
+    outcome.held = [item.source.path for item in report.suppressions]
+    outcome.covered = plan.covered
+    if len(plan) > LET_GO:
+        from cutile_lint.unit.machine.paths import forget
+
+        workspace.forget()
+        forget()
+    return outcome
+
+
+# ── processes ──────────────────────────────────────────────────────────────
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: int
+    pipe: int
+    numbers: range
+    data: bytearray = field(default_factory=bytearray)
+
+
+def _forked(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Report], processes: int) -> Iterator[Outcome]:
+    """Every ``processes``-th batch in a process of its own. A process that dies has its batches checked here."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    count = len(plan) - 1
+    workers: list[_Worker] = []
+    try:
+        for first in range(processes):
+            numbers = range(first, count, processes)
+            reading, writing = os.pipe()
+            process = os.fork()
+            if process == 0:
+                _work(plan, workspace, run, numbers, writing)
+            os.close(writing)
+            workers.append(_Worker(process, reading, numbers))
+        _collect(workers)
+    finally:
+        for worker in workers:
+            _end(worker)
+    outcomes: dict[int, Outcome] = {}
+    for worker in workers:
+        try:
+            outcomes.update(pickle.loads(worker.data))
+        except Exception:
+            outcomes.update((number, _check(plan, workspace, run, number)) for number in worker.numbers)
+    for number in range(count):
+        yield outcomes[number]
+
+
+def _work(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Report], numbers: range, pipe: int) -> None:
+    """The life of a forked process: it never returns."""
+    status = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it at once, without a word: the parent speaks
+        outcomes = {number: _check(plan, workspace, run, number) for number in numbers}
+        if outcomes:
+            from cutile_lint.inputs import loaded_modules
+
+            last = outcomes[numbers[-1]]
+            last.inputs, last.problems = workspace.inputs(), workspace.problems
+            loaded_modules(last.inputs)
+        with os.fdopen(pipe, "wb") as file:
+            pickle.dump(outcomes, file, pickle.HIGHEST_PROTOCOL)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _collect(workers: list[_Worker]) -> None:
+    """Read what all processes send, until they close their ends."""
+    from select import select
+
+    open_pipes = {worker.pipe: worker for worker in workers}
+    while open_pipes:
+        for pipe in select(list(open_pipes), [], [])[0]:
+            data = os.read(pipe, 1 << 20)
+            if data:
+                open_pipes[pipe].data += data
+            else:
+                del open_pipes[pipe]
+
+
+def _end(worker: _Worker) -> None:
+    """Take leave of a process; one that still works is ended."""
+    os.close(worker.pipe)
+    try:
+        done, _ = os.waitpid(worker.process, os.WNOHANG)
+        if not done:
+            os.kill(worker.process, signal.SIGTERM)
+            os.waitpid(worker.process, 0)
+    except (ChildProcessError, ProcessLookupError):
+        pass
