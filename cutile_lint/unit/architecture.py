@@ -85,3 +85,15 @@ def text_condition_fits(condition: str, arch: Arch) -> bool | None:
     """Whether a label of ``analysis.json`` ("sm_100", "sm_120 and persistent") fits an architecture; None when it names none."""
     named = {_split(digits) for digits in re.findall(r"(?i)\bsm_?(\d{2,3})[af]?\b", condition)}
     return arch in named if named else None
+
+
+def by_target(value: Value, arch: Arch | None) -> Value:
+    """``ct.ByTarget(sm_80=2, default=4)`` for an architecture; without one only where all targets have one value."""
+    if not (isinstance(value, Term) and value.op == "call" and value.name.rsplit(".", 1)[-1] == "ByTarget"):
+        return value
+    targets = {parse_arch(name): one for name, one in value.keywords.items() if name != "default"}
+    default = value.keywords.get("default", value.args[0] if value.args else Known(None))
+    if arch is not None:
+        return targets.get(arch, default)
+    one = {option.key() for option in (*targets.values(), default)}
+    return default if len(one) == 1 else value

@@ -9,11 +9,11 @@ from cutile_lint.frontends import syntax
 from cutile_lint.frontends.reference.analysis import Analysis, Variant
 from cutile_lint.frontends.reference.configs import COMPILE_OPTIONS, ReferenceConfig
 from cutile_lint.sources import Place, Source
-from cutile_lint.unit.architecture import Arch, ArchFolder, label, text_condition_fits
+from cutile_lint.unit.architecture import Arch, ArchFolder, by_target, label, text_condition_fits
 from cutile_lint.unit.config_names import config_names
 from cutile_lint.unit.machine.values import Condition, Known, Value
 from cutile_lint.unit.reference_run import KernelUse, ReferenceRun, TunedConfig, accesses
-from cutile_lint.unit.reference_variants import ReferenceValue, ReferenceVariant
+from cutile_lint.unit.reference_variants import UNKNOWN, ReferenceValue, ReferenceVariant
 
 if TYPE_CHECKING:
     from cutile_lint.frontends.ir import IrEntry
@@ -146,7 +146,7 @@ def python_variants(unit: KernelUnit, run: ReferenceRun, arch: Arch | None) -> l
 
 def _python_variant(unit: KernelUnit, run: ReferenceRun, use: KernelUse, arch: Arch | None) -> ReferenceVariant:
     chosen = [config for config in use.configs if arch is None or ArchFolder(arch).holds(config.condition) is not False]
-    configs = [_python_config(config, use) for config in chosen] if use.complete and chosen else None
+    configs = [_python_config(config, use, arch) for config in chosen] if use.complete and chosen else None
     kernel = use.kernel
     variant = ReferenceVariant(
         kernel.function.name, kernel.function.name, _short(unit, use.place.source), use.place, use.condition, configs,
@@ -178,7 +178,7 @@ def _latency(node: syntax.Expr | None, configs: list[TunedConfig]) -> int | bool
     return False
 
 
-def _python_config(config: TunedConfig, use: KernelUse) -> ReferenceConfig:
+def _python_config(config: TunedConfig, use: KernelUse, arch: Arch | None) -> ReferenceConfig:
     """The config's fields under common names, with the hints that its kernel really gets in place of fields of the same name."""
     fields: dict[str, Value] = dict(config.fields)
     names = config_names(fields)
@@ -194,10 +194,11 @@ def _python_config(config: TunedConfig, use: KernelUse) -> ReferenceConfig:
         written[common] = name
         if value.place is not None:
             places[common] = value.place
+        value = by_target(value, arch)
         if isinstance(value, Known):
             values[common] = value.value
         elif common in COMPILE_OPTIONS:
-            values[common] = "unknown"
+            values[common] = UNKNOWN
     return ReferenceConfig(values, config.place or use.place, label(config.condition), use.name, "", places, written)
 
 

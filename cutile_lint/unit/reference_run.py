@@ -77,6 +77,8 @@ class ReferenceDialect(PythonDialect):
     def __init__(self, program: Program) -> None:
         super().__init__(program)
         self.uses: list[KernelUse] = []
+        #: launches whose kernel came from somewhere that was not followed (a cache of tuned kernels)
+        self.unresolved = 0
 
     # ── calls ──
 
@@ -147,6 +149,7 @@ class ReferenceDialect(PythonDialect):
         for more, value in alternatives(machine.resolve(given)) if given is not None else []:
             kernel = kernel_of(value)
             if kernel is None:
+                self.unresolved += 1
                 continue
             args = arguments.get(3, "kernel_args")
             constants = _constants(kernel, args.items if isinstance(args, Items) else [])
@@ -308,7 +311,7 @@ def run_reference(program: Program, path: Path, op: str, own_backend: str) -> Re
     if found is None:
         return None
     trace = machine.run_callable(found.closure)
-    if not dialect.uses:
+    if not dialect.uses and not dialect.unresolved:
         target = next(
             (one for _, value in trace.returned for _, one in alternatives(value) if isinstance(one, (Closure, Partial))), None
         )
@@ -317,5 +320,13 @@ def run_reference(program: Program, path: Path, op: str, own_backend: str) -> Re
             machine.trace = Trace()
             machine.exits.clear()
             machine.path, machine.alive = (), True
-            return ReferenceRun(Run(closure, machine.run_callable(closure), program, found), dialect.uses)
-    return ReferenceRun(Run(found.closure, trace, program, found), dialect.uses)
+            return ReferenceRun(Run(closure, machine.run_callable(closure), program, found), _settled(dialect))
+    return ReferenceRun(Run(found.closure, trace, program, found), _settled(dialect))
+
+
+def _settled(dialect: ReferenceDialect) -> list[KernelUse]:
+    """The uses; a launch of an unknown kernel is one of a tuned kernel, and without any it leaves all hints open."""
+    if dialect.unresolved and not any(use.tuned for use in dialect.uses):
+        for use in dialect.uses:
+            use.complete = False
+    return dialect.uses

@@ -9,6 +9,9 @@ from cutile_lint.frontends.reference.configs import ReferenceConfig
 from cutile_lint.sources import Place
 from cutile_lint.unit.machine.values import Condition
 
+#: stands for an option's value that is given and could not be evaluated
+UNKNOWN = "unknown"
+
 
 @dataclass(frozen=True, slots=True)
 class ReferenceValue:
@@ -44,6 +47,8 @@ class ReferenceVariant:
     def values(self, option: str) -> list[ReferenceValue]:
         """The option's value in each config, equal ones once; empty when the configs are not known."""
         found: dict[int | None, ReferenceValue] = {}
+        if any(config.values.get(option) == UNKNOWN for config in self.configs or []):
+            return []
         for config in self.configs or []:
             value = config.explicit(option)
             found.setdefault(value, ReferenceValue(value, config.at(option), config.condition, self.name))

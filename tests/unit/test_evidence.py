@@ -237,6 +237,35 @@ def test_another_op_s_module_is_no_evidence() -> None:
     assert unit_of({"cutile/gemm.py": CUTILE.replace('register_impl("gemm"', 'register_impl("bmm"')}).reference is None
 
 
+@pytest.mark.parametrize(("arch", "expected"), [("sm_80", [2]), ("sm_100", [4]), (None, [])])
+def test_hints_by_target(arch: str | None, expected: list[int]) -> None:
+    text = CUTILE.replace("@ct.kernel(occupancy=2)", "@ct.kernel(occupancy=ct.ByTarget(sm_80=2, default=4))")
+    plain = reference_of({"cutile/gemm.py": text}, Settings(target_arch=arch)).variants[1]
+    assert [value.value for value in plain.values("occupancy")] == expected
+
+
+def test_hints_that_cannot_be_evaluated_are_not_auto() -> None:
+    text = CUTILE.replace("@ct.kernel(occupancy=2)", "@ct.kernel(occupancy=measured())").replace(
+        "_tuned = {}", "from elsewhere import measured\n_tuned = {}"
+    )
+    reference = reference_of({"cutile/gemm.py": text})
+    assert reference.variants[1].values("occupancy") == []
+
+
+def test_a_kernel_out_of_a_cache_leaves_the_others_open() -> None:
+    text = CUTILE.replace(
+        "ct.launch(None, (1,), plain_kernel,",
+        'kernel = kwargs.get("kernel") or plain_kernel\n        ct.launch(None, (1,), kernel,',
+    )
+    text = (
+        text[: text.index("        if a.shape not in _tuned")]
+        + "        pass\n"
+        + text[text.index("    else:\n        kernel = ") :]
+    )
+    reference = unit_of({"cutile/gemm.py": text}).reference
+    assert reference is None or reference.is_auto("num_cta_in_cga") is None
+
+
 def test_names_of_one_thing_are_one() -> None:
     assert {config_name(name) for name in ("BM", "TILE_M", "TILE_SIZE_M", "BLOCK_SIZE_M", "block_m", "TM")} == {"m"}
     assert {config_name(name) for name in ("NUM_CTAS", "num_ctas", "NUM_CTA_IN_CGA")} == {"num_cta_in_cga"}
