@@ -10,7 +10,7 @@ from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.python.layout import block_of
 from cutile_lint.sources import Place
-from cutile_lint.unit.callers import only_used_here
+from cutile_lint.unit.callers import everywhere, only_used_here
 from cutile_lint.unit.machine.values import Term, subterms
 from cutile_lint.unit.python_names import bindings, occurs, own_bindings
 from cutile_lint.unit.region import Occurrence, TimedWork, use_in_trial
@@ -47,7 +47,7 @@ def hoist(unit: KernelUnit, found: TimedWork) -> Fix | None:
     call = found.call
     if call is None or not _may_move(found):
         return None
-    answers = [_unchanged(unit, occurrence) for occurrence in found.occurrences]
+    answers = [_unchanged(other, occurrence) for other, occurrence in everywhere(unit, found)]
     if False in answers:
         return None
     site = _site(unit, found)
@@ -93,6 +93,8 @@ def _unchanged(unit: KernelUnit, occurrence: Occurrence) -> bool | None:
     given = [result, *([work.operand] if work.operand is not None else [])]
     if any(isinstance(term, Term) and term.op in ("config", "field", "element") for value in given for term in subterms(value)):
         return False
+    if tuning is None:
+        return None
     if tuning.output is not None and any(tensors.shares_memory(part, result) for part in subterms(tuning.output)):
         return False
     operands = [given[-1]] if len(given) > 1 and tensors.is_tensor(given[-1]) else []
@@ -152,7 +154,12 @@ def _site(unit: KernelUnit, found: TimedWork) -> _Site | None:
 def _exits_before(site: _Site, found: TimedWork) -> list[syntax.Stmt]:
     """The statements that may keep a run from coming to the work though it comes to the new place."""
     before = site.function.body[: next(at for at, item in enumerate(site.function.body) if item is site.statement)]
-    stops = [stop for stop in found.first.tuning.event.stack if stop.frame.function is site.owner and stop.statement is not None]
+    tuning = found.first.tuning
+    stops = [
+        stop
+        for stop in (tuning.event.stack if tuning is not None else ())
+        if stop.frame.function is site.owner and stop.statement is not None
+    ]
     block = block_of(site.module, site.anchor)
     if not stops or block is None:
         return [site.anchor]  # made by a factory, or run somewhere else: not known
@@ -173,7 +180,11 @@ def _exits_before(site: _Site, found: TimedWork) -> list[syntax.Stmt]:
 
 def _leaving(statements: list[syntax.Stmt]) -> list[syntax.Stmt]:
     """Those with a ``return``, ``raise`` or ``assert`` (inner functions aside)."""
-    return [item for item in statements if any(isinstance(node, (syntax.Return, syntax.Raise, syntax.Assert)) for node in _own_nodes(item))]
+    return [
+        item
+        for item in statements
+        if any(isinstance(node, (syntax.Return, syntax.Raise, syntax.Assert)) for node in _own_nodes(item))
+    ]
 
 
 def _own_nodes(statement: syntax.Stmt) -> Iterator[syntax.Node]:
@@ -324,7 +335,7 @@ def drop_call(unit: KernelUnit, found: TimedWork) -> Fix | None:
         or found.work.name != ".contiguous()"
     ):
         return None
-    for occurrence in found.occurrences:
+    for _, occurrence in everywhere(unit, found):
         operand = occurrence.work.operand
         if operand is None or occurrence.run.tensors.contiguous(operand) is not True:
             return None
@@ -357,6 +368,6 @@ def _mutated(unit: KernelUnit, occurrence: Occurrence) -> bool:
     uses = [use for _, use in use_in_trial(unit, occurrence, result)]
     if any(use.writes is True and use.reads is not False for use in uses):
         return True
-    output = occurrence.tuning.output
+    output = occurrence.tuning.output if occurrence.tuning is not None else None
     returned = output is not None and any(tensors.shares_memory(part, result) for part in subterms(output))
     return returned and bool(uses) and all(use.writes is None for use in uses)

@@ -25,20 +25,20 @@ _QUOTED = 48
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One time that a run comes to a place: the work that it does there, and the tuner call whose trials it is part of."""
+    """One time that a run comes to a place: the work that it does there, and the tuner call whose trials it is part of (None: of none)."""
 
     run: Run
-    tuning: Tuning
+    tuning: Tuning | None
     work: Work
 
     @property
     def inside(self) -> tuple[Stop, ...]:
         """The stops from ``kernel_fn`` on, innermost last."""
-        return self.work.event.stack[len(self.tuning.event.stack) :]
+        return self.work.event.stack[len(self.tuning.event.stack) :] if self.tuning is not None else ()
 
     def launches(self) -> Iterator[Launch]:
-        """The launches of the same trial."""
-        return (launch for launch in self.run.launches if launch.timed == self.tuning.number)
+        """The launches of the same trial (or of the run outside of all trials)."""
+        return (launch for launch in self.run.launches if launch.timed == self.work.event.timed)
 
 
 @dataclass(slots=True, eq=False)
@@ -110,7 +110,11 @@ class TimedWork:
     def related(self, unit: KernelUnit) -> tuple[Related, ...]:
         """The tuner's call, ``kernel_fn``, the calls on the way, and the launch that gets the tensor."""
         first = self.first
-        found = [Related(first.tuning.event.place, "`autotune_launch` times each trial from here")]
+        found = (
+            [Related(first.tuning.event.place, "`autotune_launch` times each trial from here")]
+            if first.tuning is not None
+            else []
+        )
         for at, stop in enumerate(first.inside):
             if at == 0:
                 if (place := _definition(stop.frame)) is not None:

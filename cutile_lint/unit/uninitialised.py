@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
-from cutile_lint.unit.callers import only_used_here
+from cutile_lint.unit.callers import everywhere, only_used_here
 from cutile_lint.unit.effects import given_tensor
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.machine.paths import contradictory, negation
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 _EMPTY = {"zeros": "empty", "zeros_like": "empty_like", "new_zeros": "new_empty"}
 #: views with all elements
-_RESHAPES = names("view view_as reshape flatten ravel detach t transpose permute unsqueeze squeeze swapaxes swapdims movedim zero_ fill_")
+_RESHAPES = names(
+    "view view_as reshape flatten ravel detach t transpose permute unsqueeze squeeze swapaxes swapdims movedim zero_ fill_"
+)
 #: calls that may have the buffer before it is stored: they look at no data
 _HARMLESS = frozenset(
     ["data_ptr", "size", "stride", "dim", "numel", "is_contiguous", "element_size", "get_device", "record_stream"]
@@ -45,7 +47,7 @@ def leave_uninitialised(unit: KernelUnit, found: TimedWork) -> Fix | None:
     last = found.work.name.removesuffix("()").rsplit(".", 1)[-1]
     if call is None or last not in _EMPTY or any(arg.name == "out" or arg.spread == "**" for arg in call.args):
         return None
-    answers = [zeros_unseen(unit, occurrence) for occurrence in found.occurrences]
+    answers = [zeros_unseen(other, occurrence) for other, occurrence in everywhere(unit, found)]
     if False in answers:
         return None
     module = unit.program.module(found.place.source.path)
