@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.fold import Folder
 from cutile_lint.unit.machine.trace import Event, Trace
-from cutile_lint.unit.machine.values import Condition, Known, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import Condition, Known, Literal, Term, Value, alternatives, subterms
 from cutile_lint.unit.option_names import SETTERS
 
 #: The values of "auto" that a caller may send.
@@ -40,9 +40,9 @@ def applied_options(options: Value | None) -> list[AppliedOption]:
 
 def _chain(path: Condition, value: Value) -> list[AppliedOption]:
     found: list[AppliedOption] = []
-    while isinstance(value, Term) and value.args and value.op in ("method", "payload"):
-        if value.op == "method" and value.name in SETTERS and len(value.args) > 1:
-            found.append(AppliedOption(value.name, value.args[1], path, value))
+    while isinstance(value, Term) and value.args and (value.op in ("method", "payload") or _setter(value)):
+        if (name := _setter(value)) is not None:
+            found.append(AppliedOption(name, value.args[1], path, value))
         value = value.args[0]
         inner = alternatives(value)
         if len(inner) > 1:
@@ -51,6 +51,16 @@ def _chain(path: Condition, value: Value) -> list[AppliedOption]:
             break
         value = inner[0][1]
     return found
+
+
+def _setter(term: Term) -> str | None:
+    """The setter that a term calls: ``opts.occupancy(v)`` or ``CompileOptions::occupancy(opts, v)``."""
+    if len(term.args) == 2:
+        if term.op == "method" and term.name in SETTERS:
+            return term.name
+        if term.op == "call" and "CompileOptions::" in term.name and term.name.rsplit("::", 1)[-1] in SETTERS:
+            return term.name.rsplit("::", 1)[-1]
+    return None
 
 
 def is_options(value: Value | None) -> bool | None:
@@ -62,7 +72,7 @@ def is_options(value: Value | None) -> bool | None:
 
 
 def _root(value: Value) -> bool | None:
-    while isinstance(value, Term) and value.op in ("method", "payload") and value.args:
+    while isinstance(value, Term) and value.args and (value.op in ("method", "payload") or _setter(value)):
         value = value.args[0]
         inner = alternatives(value)
         if len(inner) > 1:
@@ -75,13 +85,21 @@ def _root(value: Value) -> bool | None:
 
 
 def setter_events(trace: Trace) -> list[Event]:
-    """Every setter call of a run on something that is (as far as can be told) a ``CompileOptions``."""
+    """Every setter call of a run on something that is (as far as can be told) a ``CompileOptions``; its last argument is the value."""
     return [
         event
         for event in trace.events
-        if event.kind == "call" and event.name in SETTERS and event.arguments is not None and event.target is not None
-        and len(event.arguments.positional) == 1 and is_options(event.target)
-    ]  # fmt: skip
+        if event.kind == "call"
+        and isinstance(event.value, Term)
+        and _setter(event.value) is not None
+        and is_options(event.value.args[0])
+    ]
+
+
+def setter_value(event: Event) -> Value:
+    """The number that a setter's event gives to the option."""
+    assert isinstance(event.value, Term)
+    return event.value.args[-1]
 
 
 def with_input(name: str, number: int) -> Folder:
@@ -89,23 +107,30 @@ def with_input(name: str, number: int) -> Folder:
     return Folder(lambda term: Known(number) if term.op == "input" and term.name == name else None)
 
 
-def sentinel_reaches(event: Event, name: str) -> int | None:
+def sentinel_reaches(event: Event, name: str, trace: Trace) -> int | None:
     """A value ``<= 0`` of the parameter ``name`` with which the setter is called and gets no positive number.
 
     None when there is none, and when a condition of the way cannot be decided.
     """
-    assert event.arguments is not None
-    value = event.arguments.positional[0]
     for number in SENTINELS:
         folder = with_input(name, number)
         # conditions that do not speak of the parameter let it through
         path = tuple(literal for literal in event.path if name in _names(literal.test))
-        if folder.holds(path) is not True:
+        if folder.holds(path) is not True or _asserted(event, name, folder, trace):
             continue
-        results = [result for _, result in folder.outcomes(value)]
+        results = [result for _, result in folder.outcomes(setter_value(event))]
         if results and all(isinstance(result, int) and result <= 0 for result in results):
             return number
     return None
+
+
+def _asserted(event: Event, name: str, folder: Folder, trace: Trace) -> bool:
+    """An assertion before the event does not hold."""
+    return any(
+        earlier.kind == "panic" and earlier.value is not None and name in _names(earlier.value)
+        and folder.holds((Literal(earlier.value, True),)) is not True
+        for earlier in trace.events[: event.order]
+    )  # fmt: skip
 
 
 def _names(test: Value) -> set[str]:

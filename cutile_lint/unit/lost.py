@@ -16,7 +16,8 @@ from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.values import Condition, Value, alternatives
 from cutile_lint.unit.option_names import option_named
 from cutile_lint.unit.options import OptionArgument, grid_source, is_swapped
-from cutile_lint.unit.origins import Origin
+from cutile_lint.unit.origins import Origin, node_at
+from cutile_lint.unit.where import level_of, stop_of
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -197,9 +198,32 @@ def _made_instead(argument: OptionArgument, lost: LostValue, configs: list[Confi
     ]
 
     def rank(origin: Origin) -> int:
-        value = origin.node.value if isinstance(origin.node, syntax.Const) else lost
+        value = _constant(origin.node, lost)
         if value is None and lost.got <= 0:
             return 0  # what a helper turns into the sentinel
         return 1 if value == lost.got else 2 if origin.kind in ("default", "name", "constant") else 3
 
     return min(found, key=rank, default=None)
+
+
+def _constant(node: syntax.Expr, other: object) -> object:
+    """A literal's value (a negative number is no literal of its own), else ``other``."""
+    if isinstance(node, syntax.Unary) and node.op == "-" and isinstance(node.operand, syntax.Const):
+        number = node.operand.value
+        return -number if isinstance(number, int) else other
+    return node.value if isinstance(node, syntax.Const) else other
+
+
+def _in_spread(argument: OptionArgument) -> bool:
+    """The argument comes out of a list: ``lib.cutile_x(*args)``."""
+    return argument.launch.arguments.places.count(argument.place) > 1
+
+
+def _made_at(argument: OptionArgument, leaf: Value) -> Origin | None:
+    """The place in the code on the stack where the arriving value was made."""
+    event = argument.launch.event
+    for place in [hop.place for hop in leaf.hops()] + [leaf.place]:
+        node = node_at(argument.program, place) if place is not None and stop_of(event, place) is not None else None
+        if isinstance(node, syntax.Expr) and place is not None:
+            return Origin("constant", node, place, level_of(event, place))
+    return None

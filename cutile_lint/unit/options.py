@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from cutile_lint.findings import Related
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary import Boundary, Slot
-from cutile_lint.unit.compile_options import applied_options, inputs_in, is_options, sentinel_reaches, setter_events
+from cutile_lint.unit.compile_options import applied_options, inputs_in, is_options, sentinel_reaches, setter_events, setter_value
+from cutile_lint.unit.configs import configs_of
 from cutile_lint.unit.fold import Folder
 from cutile_lint.unit.launches import KernelLaunch, Launch
 from cutile_lint.unit.machine.trace import Event, Tuning
@@ -241,10 +242,10 @@ def unguarded_setters(unit: KernelUnit) -> Iterator[UnguardedSetter]:
     seen: set[Place] = set()
     for boundary in unit.boundary:
         for event in setter_events(boundary.run.trace):
-            if event.place in seen or event.arguments is None:
+            if event.place in seen:
                 continue
-            for name in sorted(inputs_in(event.arguments.positional[0])):
-                slot, sentinel = boundary.slot_named(name), sentinel_reaches(event, name)
+            for name in sorted(inputs_in(setter_value(event))):
+                slot, sentinel = boundary.slot_named(name), sentinel_reaches(event, name, boundary.run.trace)
                 if slot is not None and sentinel is not None:
                     seen.add(event.place)
                     yield UnguardedSetter(event, slot, sentinel, event.stop.frame.name)
@@ -252,6 +253,25 @@ def unguarded_setters(unit: KernelUnit) -> Iterator[UnguardedSetter]:
 
 
 # ── showing a flow ─────────────────────────────────────────────────────────
+
+
+def flow(argument: OptionArgument) -> list[Related]:
+    """The whole way of an option's value, hop by hop: configs, reads, bindings, calls, declaration, parameter, macro arguments, setter."""
+    configs = (configs_of(argument.tuning) or []) if argument.tuning is not None else []
+    hops: dict[Place, str] = {}
+    for config in configs:
+        name = config.field_of(argument.option)
+        if name is not None and (place := config.place_of(name)) is not None:
+            hops.setdefault(place, f"`{name}` of a config")
+    for _, leaf in alternatives(argument.value):
+        for source in (*plain_sources(leaf), leaf):
+            for hop in source.hops():
+                verb = {"made": "read", "bound": "bound to", "passed": "passed as", "default": "left to the default of"}.get(
+                    hop.kind, hop.kind
+                )
+                hops.setdefault(hop.place, f"{verb} `{hop.name}`" if hop.name else "written here")
+    found = [Related(place, text) for place, text in hops.items() if place != argument.place]
+    return found + way(argument)
 
 
 def way(argument: OptionArgument) -> list[Related]:

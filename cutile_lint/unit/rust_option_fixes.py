@@ -11,7 +11,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust import rewrite
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.boundary import Boundary, Slot
-from cutile_lint.unit.compile_options import inputs_in, setter_events
+from cutile_lint.unit.compile_options import inputs_in, setter_events, setter_value
 from cutile_lint.unit.launches import KernelLaunch
 from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Event
@@ -264,7 +264,7 @@ def _dropped_setter(boundary: Boundary, slot: Slot, module: syntax.Module, sourc
         if (
             event.place.source is not source
             or not isinstance(node, syntax.Call)
-            or slot.name not in inputs_in(event.arguments.positional[0])
+            or slot.name not in inputs_in(setter_value(event))
         ):  # type: ignore[union-attr]
             continue
         statement = _statement(module, event.place)
