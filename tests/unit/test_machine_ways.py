@@ -485,3 +485,24 @@ def block(n, *, extra=0):
     found = run(tmp_path, front + TUNED.format(before="pass", y="torch.empty_like(x)").replace("cfg.BM", "block(4, extra=1)"))
     [launch] = found.launches
     assert constants(launch.arguments.positional[2]) == {30}
+
+
+@pytest.mark.parametrize(
+    "config",
+    ["replace(Config(), **kwargs)", "Config(**kwargs)", "SimpleNamespace(BM=16, **kwargs)", "SimpleNamespace(**{'BM': 16, **kwargs})"],
+)
+def test_what_a_spread_of_unknown_content_may_override_is_not_known(tmp_path: Path, config: str) -> None:
+    front = """\
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+
+@dataclass
+class Config:
+    BM: int = 16
+
+
+"""
+    found = run(tmp_path, front + TUNED.format(before="pass", y="torch.empty_like(x)").replace("cfg.BM", f"({config}).BM"))
+    [launch] = found.launches
+    assert constants(launch.arguments.positional[2]) == {...}

@@ -199,7 +199,9 @@ class PythonDialect(Dialect):
         if order or any(tag in _RECORD_TAGS for tag in cls.tags) or self.is_tuple_record(record):
             for name in order:
                 default = cls.member(name)
-                if default is not None:
+                if not arguments.exact:
+                    record.fields[name] = python_builtins.overridden(machine, name, machine.place(node))
+                elif default is not None:
                     record.fields[name] = python_builtins.field_default(machine, default, node)
             for name, value in zip(order, arguments.positional, strict=False):
                 record.fields[name] = value

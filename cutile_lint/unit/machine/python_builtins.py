@@ -8,6 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.sources import Place
 from cutile_lint.unit.machine.paths import truth
 from cutile_lint.unit.machine.values import (
     Arguments,
@@ -233,6 +234,8 @@ def _setattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value
 
 
 def _namespace(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    if not arguments.exact:
+        return None
     return Record("SimpleNamespace", dict(arguments.keywords), place=machine.place(node))
 
 
@@ -251,6 +254,7 @@ def _dict(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | 
             result.open = True
     for name, value in arguments.keywords.items():
         result.put(Known(name), value)
+    result.open = result.open or not arguments.exact
     return result
 
 
@@ -266,9 +270,16 @@ def _vars(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | 
 
 def _replace(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
     base = machine.resolve(arguments.positional[0]) if arguments.positional else None
-    if isinstance(base, Record):
-        return Record(base.name, {**base.fields, **arguments.keywords}, base.cls, machine.place(node))
-    return None
+    if not isinstance(base, Record):
+        return None
+    place = machine.place(node)
+    kept = base.fields if arguments.exact else {name: overridden(machine, name, place) for name in base.fields}
+    return Record(base.name, {**kept, **arguments.keywords}, base.cls, place)
+
+
+def overridden(machine: Machine, name: str, place: Place) -> Value:
+    """A field that a ``**`` of unknown content may have set."""
+    return Term("unknown", f"field `{name}`", serial=machine.fresh(), place=place)
 
 
 def _partial(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:

@@ -178,7 +178,11 @@ def _text(machine: Machine, base: Known, name: str, arguments: Arguments, node: 
 
 def _record(machine: Machine, base: Record, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
     if name == "_replace":
-        return Record(base.name, {**base.fields, **arguments.keywords}, base.cls, machine.place(node))
+        from cutile_lint.unit.machine.python_builtins import overridden
+
+        place = machine.place(node)
+        kept = base.fields if arguments.exact else {field: overridden(machine, field, place) for field in base.fields}
+        return Record(base.name, {**kept, **arguments.keywords}, base.cls, place)
     if name == "_asdict":
         result = Entries(machine.place(node))
         for key, value in base.fields.items():
