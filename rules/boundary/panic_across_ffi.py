@@ -1,0 +1,20 @@
+"""CTL509: a panic may leave an export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cutile_lint.findings import Finding
+from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.panics import panics
+
+
+def check(unit: KernelUnit) -> Iterator[Finding]:
+    for found in panics(unit, unit.manifest):
+        yield Finding(
+            found.place,
+            found.message,
+            help="return an error code instead: a panic that leaves `extern \"C\"` ends the Python process",
+            statement=found.statement,
+            symbol=found.symbol,
+        )
