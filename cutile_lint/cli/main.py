@@ -19,6 +19,8 @@ COMMANDS = {
     "clean": "clean",
     "baseline": "baseline",
     "config": "config",
+    "new-rule": "new_rule",
+    "test-rules": "test_rules",
 }
 USAGE_ERROR = 2
 

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding, Level
 
 if TYPE_CHECKING:
+    from cutile_lint.engine.plugins import Plugin
     from cutile_lint.unit import KernelUnit
 
 Check = Callable[["KernelUnit"], Iterable[Finding]]
@@ -43,7 +44,7 @@ class RuleInfo:
     summary: str
     #: ``group.name`` below ``root``
     module: str
-    #: whether that module exists (a rule may be YAML only)
+    #: whether it has a check of its own: that module, or a pattern in the YAML file
     coded: bool
     #: the folder that the rule was found in
     root: Path = field(compare=False)
@@ -60,7 +61,11 @@ class RuleInfo:
         return self.root.joinpath(*self.module.split(".")).with_suffix(".yaml")
 
     def load(self) -> Check:
-        """The rule's ``check`` function. Whatever its module raises on import passes through."""
+        """The rule's ``check`` function. Whatever its module raises on import passes through; RuleFileError for a bad pattern."""
+        if not self.builtin and not self.yaml_path.with_suffix(".py").is_file():
+            from cutile_lint.engine.patterns import load_pattern
+
+            return load_pattern(self.yaml_path).check
         module = importlib.import_module(f"{self.package}.{self.module}") if self.package else _import_file(self)
         return module.check
 
@@ -104,6 +109,48 @@ def builtin_rules() -> tuple[RuleInfo, ...]:
 def folder_rules(root: Path) -> tuple[RuleInfo, ...]:
     """The rules in a folder of the user's own (``rule-paths``): ``<group>/<name>.yaml`` beside ``<group>/<name>.py``."""
     return tuple(_infos(load_index(root, None), root, ""))
+
+
+def plugin_rules(plugin: Plugin) -> tuple[RuleInfo, ...]:
+    """The rules of an installed package. Raises UserError naming the plugin."""
+    if plugin.folder is None:
+        raise UserError(plugin.problem)
+    return tuple(_infos(load_index(plugin.folder, None), plugin.folder, plugin.package))
+
+
+def all_rules(rule_paths: Iterable[Path] = ()) -> tuple[list[RuleInfo], list[str]]:
+    """Built-in rules, those of installed plugins and those in the user's folders; and what is wrong with a plugin or folder.
+
+    A broken one brings no rules and takes away none of the others'.
+    """
+    from cutile_lint.engine.plugins import plugins
+
+    rules, errors = list(builtin_rules()), []
+    sources: list[tuple[str, Callable[[], tuple[RuleInfo, ...]]]] = [
+        (f"plugin `{plugin.name}`", partial(plugin_rules, plugin)) for plugin in plugins()
+    ]
+    sources += [(f"rules in `{folder}`", partial(folder_rules, folder)) for folder in rule_paths]
+    for told, load in sources:
+        try:
+            found = load()
+            _refuse_taken(found, rules)
+        except UserError as error:
+            errors.append(f"{told}: {error}")
+        except OSError as error:
+            errors.append(f"{told} cannot be read: {error.strerror or error}")
+        else:
+            rules += found
+    return rules, errors
+
+
+def _refuse_taken(found: Iterable[RuleInfo], rules: Iterable[RuleInfo]) -> None:
+    """Raise UserError when a code or name is used already."""
+    taken = {key: info for info in rules for key in (info.code, info.name)}
+    for info in found:
+        for key in (info.code, info.name):
+            if key in taken:
+                whose = "cutile-lint's own" if taken[key].builtin else f"that of {taken[key].yaml_path}"
+                raise UserError(f"{info.yaml_path}: a rule `{key}` is there already: {whose}")
 
 
 class Registry:
@@ -175,8 +222,8 @@ def load_rules(
 
 
 def registry(rule_paths: Iterable[Path] = ()) -> Registry:
-    """All rules: the built-in ones and those in the folders ``rule_paths``."""
-    rules = list(builtin_rules())
-    for path in rule_paths:
-        rules += folder_rules(path)
+    """All rules there are. Raises UserError for a broken plugin or folder."""
+    rules, errors = all_rules(rule_paths)
+    if errors:
+        raise UserError("; ".join(errors))
     return Registry(rules)

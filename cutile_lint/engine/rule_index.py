@@ -96,7 +96,10 @@ def index_row(path: Path, root: Path) -> list[Any]:
         raise RuleFileError(f"{path}: `summary` must be a text and `needs` a list")
     relative = path.relative_to(root).with_suffix("")
     values = [data["code"], data["name"], data["level"], data["fix"], data["layer"], needs, data["summary"].strip()]
-    return [*values, ".".join(relative.parts), path.with_suffix(".py").is_file()]
+    coded = path.with_suffix(".py").is_file()
+    if coded and "pattern" in data:
+        raise RuleFileError(f"{path}: the rule has a module and a `pattern`; one of them is enough")
+    return [*values, ".".join(relative.parts), coded or "pattern" in data]
 
 
 def build_index(root: Path, *, frozen: bool = False) -> dict[str, Any]:
