@@ -225,9 +225,10 @@ def _is_caught(event: Event) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Undetached:
-    """An input that reaches a launch with its grad history on some path."""
+    """An input that reaches a launch with its grad history on some path; ``whole``: the input itself, not an item of it."""
 
     input: Term
+    whole: bool
     launch: Launch
     slot: int
 
@@ -250,7 +251,7 @@ def undetached(run: Run) -> Iterator[Undetached]:
                     if contradictory(whole) or implies(whole, Term("attr", "requires_grad", (carrier,))) is False:
                         continue
                     seen.add(source.key())
-                    yield Undetached(source, launch, slot)
+                    yield Undetached(source, carrier is source, launch, slot)
 
 
 def _is_a_tensor(path: Condition, source: Term) -> Condition:

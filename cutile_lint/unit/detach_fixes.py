@@ -124,14 +124,20 @@ def _imports_torch(module: syntax.Module) -> bool:
 
 
 def _rebound(run: Run, names: set[str], before: syntax.Stmt) -> bool:
-    """One of the names gets another value before the statement."""
+    """One of the names gets another tensor before the statement (``x = x.contiguous()`` is still ``x``)."""
     for node in run.function.walk():
-        if isinstance(node, syntax.Assign) and node.span.start < before.span.start:
-            for target in node.targets:
-                if any(isinstance(part, syntax.Name) and part.id in names for part in target.walk()) and not isinstance(
-                    target, syntax.Attr
-                ):
-                    return True
+        if not isinstance(node, syntax.Assign) or node.value is None or node.span.start >= before.span.start:
+            continue
+        mentioned = {part.id for part in node.value.walk() if isinstance(part, syntax.Name)}
+        bound = {
+            part.id
+            for target in node.targets
+            if not isinstance(target, syntax.Attr)
+            for part in target.walk()
+            if isinstance(part, syntax.Name)
+        }
+        if any(name not in mentioned for name in bound & names):
+            return True
     return False
 
 
