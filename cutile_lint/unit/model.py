@@ -45,6 +45,8 @@ class KernelUnit:
         self.program = program
         self.settings = settings
         self.runs = runs
+        #: the ops of the same wrapper, this one among them: they share its helpers
+        self.siblings: list[KernelUnit] = [self]
         self._export_runs: dict[int, ExportRun] = {}
         self._entry_runs: dict[str, EntryRun] = {}
 
