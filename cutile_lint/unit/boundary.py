@@ -244,4 +244,4 @@ def _host_uses(run: ExportRun) -> Iterator[tuple[str, Use]]:
 
 
 def _is_device(value: Value) -> bool:
-    return any(isinstance(part, Term) and part.op == "call" and part.name.endswith("Device::new") for part in subterms(value))
+    return any(isinstance(part, Term) and part.name.endswith("Device::new") for part in subterms(value))
