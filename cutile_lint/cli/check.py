@@ -23,6 +23,8 @@ from cutile_lint.sources.discovery import repository_root
 from cutile_lint.sources.workspace import Workspace, absolute
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from cutile_lint.cache.store import Cache
     from cutile_lint.engine.baseline import Baseline, Entry
     from cutile_lint.fixes import FixResult
@@ -68,7 +70,8 @@ class Run:
         return self.options.fix or self.options.diff
 
     def check(self, overlays: Mapping[Path, bytes]) -> list[Finding]:
-        report = api.check_files(self.files, self.configurations, overlays, self.workspace, self.options.jobs)
+        with _bar():
+            report = api.check_files(self.files, self.configurations, overlays, self.workspace, self.options.jobs)
         self.workspace = report.workspace
         self.inputs.merge(report.inputs)
         self.errors += [error for error in report.errors if error not in self.errors]
@@ -84,6 +87,12 @@ class Run:
 
 def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
+    if options.watch:
+        from cutile_lint.cli.watch import watch
+
+        if "-" in options.paths or options.stdin_filename is not None:
+            raise UserError("--watch and standard input do not go together")
+        return watch(options.paths, lambda: main([word for word in arguments if word != "--watch"]))
     run = _prepare(options)
     base = {run.stdin[0]: run.stdin[1]} if run.stdin else {}
     fixes = _fix(run, base) if run.fixing else None
@@ -99,6 +108,17 @@ def main(arguments: Sequence[str]) -> int:
     if cache is not None:
         _keep(run, cache, findings, status, arguments)
     return status
+
+
+def _bar() -> AbstractContextManager[None]:
+    """A progress bar, where somebody looks at standard error."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        from contextlib import nullcontext
+
+        return nullcontext()
+    from cutile_lint.reports.bar import bar
+
+    return bar(sys.stderr)
 
 
 def _cache(run: Run) -> Cache | None:

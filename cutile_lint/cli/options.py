@@ -49,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     add("--stdin-filename", type=Path, metavar="PATH", help="the name of the text on standard input")
     add("--baseline", type=Path, metavar="FILE", help="pass over the findings in this baseline")
     add("--no-baseline", action="store_true", help="heed no baseline, not even the configured one")
+    add("--watch", action="store_true", help="check again after each change of a file")
     add("--no-cache", action="store_true", help="neither read nor write cached results")
     add("--cache-dir", type=Path, metavar="DIR", help="keep cached results there")
     add("-j", "--jobs", type=_jobs, metavar="N", help="number of processes")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cutile_lint.engine import progress
 from cutile_lint.findings import Finding
 from cutile_lint.inputs import Inputs
 from cutile_lint.sources import Problem, Workspace
@@ -47,6 +48,7 @@ class Outcome:
 def check_batches(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Report], jobs: int | None) -> Iterator[Outcome]:
     """The outcomes of all batches in order. ``jobs``: number of processes; None: as many as are worth it."""
     count = len(plan) - 1
+    progress.started(count + 1)
     processes = min(jobs or _processors(), max(1, count))
     if processes < 2 or not hasattr(os, "fork") or (jobs is None and count < WORTH_IT):
         for number in range(count):
@@ -84,6 +86,8 @@ def _check(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], R
         outcome.errors.append(f"internal error while {doing}: {told}")
         outcome.traces.append("".join(format_exception(error)))
         return outcome
+    finally:
+        progress.step()
     outcome.findings, outcome.suppressed = report.findings, report.suppressed
     outcome.errors = [str(error) for error in report.errors]
     outcome.traces = [error.traceback for error in report.errors if error.traceback]
@@ -162,7 +166,11 @@ def _collect(workers: list[_Worker]) -> None:
 
     open_pipes = {worker.pipe: worker for worker in workers}
     while open_pipes:
-        for pipe in select(list(open_pipes), [], [])[0]:
+        waiting = 0.1 if progress.current is not None else None
+        ready = select(list(open_pipes), [], [], waiting)[0]
+        if progress.current is not None:
+            progress.current.tell()
+        for pipe in ready:
             data = os.read(pipe, 1 << 20)
             if data:
                 open_pipes[pipe].data += data

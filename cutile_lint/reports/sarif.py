@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -51,7 +52,7 @@ def _result(finding: Finding, index: int, fingerprint: str, view: View) -> dict[
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.level],
-        "message": {"text": finding.message + (f"\n{finding.help}" if finding.help else "")},
+        "message": {"text": _text(finding.message + (f"\n{finding.help}" if finding.help else ""))},
         "locations": [_location(finding.place, view)],
         "partialFingerprints": {"cutileLint/v1": fingerprint},
     }
@@ -74,7 +75,12 @@ def _location(place: Place, view: View, message: str = "") -> dict[str, Any]:
             "region": _region(place.source, place.span.start, place.span.end),
         }
     }
-    return location | ({"message": {"text": message}} if message else {})
+    return location | ({"message": {"text": _text(message)}} if message else {})
+
+
+def _text(message: str) -> str:
+    """A message in which nothing is taken for a link (``[text](target)``)."""
+    return re.sub(r"[\\\[\]]", r"\\\g<0>", message) if "](" in message else message
 
 
 def _region(source: Source, start: int, end: int) -> dict[str, int]:
