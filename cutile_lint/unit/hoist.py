@@ -97,10 +97,10 @@ def _unchanged(unit: KernelUnit, occurrence: Occurrence) -> bool | None:
             return False
     answer: bool | None = True
     for tensor in [result, *operands]:
-        for _, use in use_in_trial(unit, occurrence, tensor):
+        for launch, use in use_in_trial(unit, occurrence, tensor):
             if use.writes is True:
                 return False
-            if use.writes is None:
+            if use.writes is None or unit.effects.written_slots(launch) == []:  # a launch without any output was not understood
                 answer = None
     if any(isinstance(term, Term) and term.op == "global" for value in given for term in subterms(value)):
         return None
