@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +17,15 @@ from cutile_lint.reports.view import View
 from cutile_lint.sources.workspace import absolute
 
 
-def main(arguments: Sequence[str]) -> int:
+def parser() -> argparse.ArgumentParser:
     made = command_parser("clean", "Remove the cached results of the current folder, or of the one that PATH is in.")
     made.add_argument("path", nargs="?", metavar="PATH", help="file or folder (default: .)")
     made.add_argument("--cache-dir", type=Path, metavar="DIR", help="where they are kept")
-    options = made.parse_args(arguments)
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = parser().parse_args(arguments)
     start = start_folder([options.path] if options.path else [])
     folder = options.cache_dir or Configurations().for_folder(start).cache_dir or default_folder(str(start))
     removed = clean(str(absolute(folder)))

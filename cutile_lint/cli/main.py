@@ -21,6 +21,7 @@ COMMANDS = {
     "config": "config",
     "new-rule": "new_rule",
     "test-rules": "test_rules",
+    "completion": "completion",
 }
 USAGE_ERROR = 2
 

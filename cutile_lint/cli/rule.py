@@ -12,13 +12,17 @@ from cutile_lint.errors import UserError
 from cutile_lint.reports.view import View, terminal_width, wants_color
 
 
-def main(arguments: Sequence[str]) -> int:
+def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="cutile-lint rule", description="Explain rules: by code, start of a code (CTL1) or name.", allow_abbrev=False
     )
     made.add_argument("codes", nargs="*", metavar="CODE", help="a code, the start of one, or a rule's name")
     made.add_argument("--all", action="store_true", help="list all rules")
-    options = made.parse_args(arguments)
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = parser().parse_args(arguments)
     if options.all == bool(options.codes):
         raise UserError("`rule` takes a CODE, or --all")
     rules = registry(Configurations().for_folder(View().cwd).rule_paths)
