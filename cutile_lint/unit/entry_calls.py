@@ -276,7 +276,7 @@ def _defined(body: list[syntax.Stmt]) -> Iterator[str]:
             yield node.function.name
         elif isinstance(node, (syntax.MacroDef, syntax.ClassDef, syntax.ModuleDef)):
             yield node.name
-        elif isinstance(node, syntax.Assign) and isinstance(node.targets[0], syntax.Name):
-            yield node.targets[0].id
+        elif isinstance(node, syntax.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, syntax.Name))
         elif isinstance(node, syntax.Import):
             yield from (name.alias for name in node.names)
