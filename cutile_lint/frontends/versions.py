@@ -79,6 +79,9 @@ CHANGES = {
         Change("partition-prefix", V0_3_0, "`partition_prefix`: a grid that covers a prefix of the output's blocks"),
         Change("store-unchecked", V0_3_0, "`PartitionMut::store` is checked, `store_unchecked` is the escape"),
         Change("num-worker-warps", V0_3_0, "the compile option `num_worker_warps_per_cta`"),
+        Change("qualified-constants", V0_3_0, "scientific literals and `f32::…` constants in device code (shipped kernels use them)"),
+        Change("tile-valued-if", V0_3_0, "`if` expressions whose value is a tile (shipped kernels use them)"),
+        Change("one-sided-if", V0_3_0, "an `if` carries tiles that only one of its branches assigns"),
         Change("const-shape-macro", None, "`const_shape!`", until=V0_3_1),
         Change("shape-macro", V0_3_1, "`shape!` in place of `const_shape!`"),
         Change(
@@ -188,9 +191,9 @@ def accepts_bare_entry(version: Version) -> bool:
 
 
 def accepts_scientific_literals(version: Version) -> bool:
-    """No version is known to promise them. (The literal parser of 0.2.0 and 0.3.0 is the same; the conversion rules, checked
-    against 0.2.0, report failures.)"""
-    return False
+    """Whether constants in device code may be written other than as plain decimals. The kernels that 0.3.0 ships are written so; for
+    0.2.0 the conversion rules report failures."""
+    return supports("qualified-constants", version)
 
 
 def shape_macro(version: Version) -> str:

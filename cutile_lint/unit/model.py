@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cutile_lint.frontends.versions import Version
     from cutile_lint.unit.boundary import Boundary
     from cutile_lint.unit.device import Kernel
+    from cutile_lint.unit.device_types import DeviceFunction
     from cutile_lint.unit.effects import BufferUse, Effects
     from cutile_lint.unit.evidence import Reference
     from cutile_lint.unit.health import Health
@@ -193,6 +194,13 @@ class KernelUnit:
         from cutile_lint.unit.device import Kernel
 
         return [Kernel(self.entry_run(entry)) for entry in self.entries]
+
+    @cached_property
+    def device_functions(self) -> list[DeviceFunction]:
+        """The functions inside of ``#[cutile::module]``s."""
+        from cutile_lint.unit.device_types import device_functions
+
+        return list(device_functions(self))
 
     # ── transposes ──
 

@@ -1,0 +1,67 @@
+"""CTL612: an ``if`` expression whose value is a tile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cutile_lint.findings import Finding
+from cutile_lint.frontends import syntax
+from cutile_lint.frontends.versions import supports
+from cutile_lint.sources import Place, Span
+from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.device_types import TILES, DeviceFunction, head
+
+
+def check(unit: KernelUnit) -> Iterator[Finding]:
+    if supports("tile-valued-if", unit.target_version):
+        return
+    for device in unit.device_functions:
+        seen: list[Span] = []
+        for node, expected in _conditional_values(device):
+            inside = any(span.covers(node.span) for span in seen)
+            if inside or not (head(expected) in TILES or device.is_tile(node)):
+                continue
+            seen.append(node.span)
+            statement = device.statement(node)
+            yield Finding(
+                _test(device, node),
+                f"the value of this `if` is a tile, which {unit.target_version} cannot compile",
+                help="declare the tile as `mut` and assign it in both branches of an `if` statement, or use `select`",
+                statement=device.place(statement) if statement is not None else None,
+                symbol=device.name,
+            )
+
+
+def _conditional_values(device: DeviceFunction) -> Iterator[tuple[syntax.Cond, str]]:
+    """``if`` expressions with the type that is expected of them ("" when that is not written)."""
+    expected: dict[int, str] = {}
+    for node in device.function.walk():
+        if isinstance(node, syntax.Assign) and node.value is not None:
+            target = node.targets[0] if len(node.targets) == 1 else None
+            found = None if node.declares or not isinstance(target, syntax.Name) else device.declaration(target.id, node.span.start)
+            _expect(node.value, node.annotation or (found.annotation if found is not None else ""), expected)
+        elif isinstance(node, syntax.Return) and node.value is not None and _is_own(device, node):
+            _expect(node.value, device.function.returns, expected)
+        if isinstance(node, syntax.Cond):
+            yield node, expected.get(id(node), "")
+
+
+def _is_own(device: DeviceFunction, node: syntax.Return) -> bool:
+    return not any(
+        isinstance(one, syntax.Function) and one is not device.function and one.span.covers(node.span)
+        for one in device.function.walk()
+    )
+
+
+def _expect(value: syntax.Expr | None, type_: str, expected: dict[int, str]) -> None:
+    if isinstance(value, syntax.Cond):
+        expected[id(value)] = type_
+        _expect(value.then, type_, expected)
+        _expect(value.orelse, type_, expected)
+    elif isinstance(value, syntax.Block):
+        _expect(value.value, type_, expected)
+
+
+def _test(device: DeviceFunction, node: syntax.Cond) -> Place:
+    """``if`` with its test."""
+    return Place(device.source, Span(node.span.start, node.test.span.end))
