@@ -21,9 +21,18 @@ def misspelt_attributes(module: syntax.Module) -> Iterator[tuple[Place, str, str
         targets: list[syntax.Expr] = list(node.targets) if isinstance(node, syntax.Assign) else []
         for target in targets:
             for part in target.items if isinstance(target, syntax.Sequence) else [target]:
-                if isinstance(part, syntax.Attr) and part.name in _MEANT and not (isinstance(part.base, syntax.Name) and part.base.id in ("self", "cls")):
+                if (
+                    isinstance(part, syntax.Attr)
+                    and part.name in _MEANT
+                    and not (isinstance(part.base, syntax.Name) and part.base.id in ("self", "cls"))
+                ):
                     yield Place(module.source, part.name_span), part.name, _MEANT[part.name]
-        if isinstance(node, syntax.Call) and isinstance(node.func, syntax.Name) and node.func.id == "setattr" and len(node.args) == 3:
+        if (
+            isinstance(node, syntax.Call)
+            and isinstance(node.func, syntax.Name)
+            and node.func.id == "setattr"
+            and len(node.args) == 3
+        ):
             name = node.args[1].value
             if isinstance(name, syntax.Const) and name.value in _MEANT:
                 yield Place(module.source, name.span), str(name.value), _MEANT[str(name.value)]
@@ -31,5 +40,6 @@ def misspelt_attributes(module: syntax.Module) -> Iterator[tuple[Place, str, str
 
 def _uses_ctypes(module: syntax.Module) -> bool:
     return any(
-        isinstance(node, syntax.Import) and any(name.module.split(".")[0] == "ctypes" for name in node.names) for node in module.walk()
+        isinstance(node, syntax.Import) and any(name.module.split(".")[0] == "ctypes" for name in node.names)
+        for node in module.walk()
     )

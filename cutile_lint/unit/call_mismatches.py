@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix, Related
@@ -110,7 +111,11 @@ def _crossed(unit: KernelUnit, boundary: Boundary, launch: Launch, names: list[s
         f"`{names[first.named]}` is passed where `{names[first.slot]}` is declared",
         "pass each value to the slot that bears its name",
         (
-            *(Related(item.place, f"`{names[item.named]}` is passed for `{names[item.slot]}`") for item in others if item.place != first.place),
+            *(
+                Related(item.place, f"`{names[item.named]}` is passed for `{names[item.slot]}`")
+                for item in others
+                if item.place != first.place
+            ),
             *_declared(boundary, first.slot, names),
         ),
         _reorder(group),
@@ -129,8 +134,10 @@ def _reorder(group: list[Crossed]) -> Fix | None:
     lines = [place.start[0] for place in places.values()]
     if max(lines) - min(lines) > 40:
         return None
-    edits = [Edit(item.place.source, places[item.named].span.start, places[item.named].span.end, item.place.text) for item in group]
+    edits = [
+        Edit(item.place.source, places[item.named].span.start, places[item.named].span.end, item.place.text) for item in group
+    ]
     edits.sort(key=lambda edit: edit.start)
-    if any(first.end > second.start for first, second in zip(edits, edits[1:], strict=False)):
+    if any(first.end > second.start for first, second in pairwise(edits)):
         return None
     return Fix("put the values into the slots that bear their names", tuple(edits), Applicability.UNSAFE)

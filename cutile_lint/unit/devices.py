@@ -93,15 +93,27 @@ def _device(launch: Launch, value: Value, slot: int, calls: dict[object, Event])
     for path, one in alternatives(value):
         for more, inner in alternatives(_plain(one)):
             inner = _plain(inner)
-            if isinstance(inner, Known) and isinstance(inner.value, int) and inner.value >= 0 and not isinstance(inner.value, bool):
+            if (
+                isinstance(inner, Known)
+                and isinstance(inner.value, int)
+                and inner.value >= 0
+                and not isinstance(inner.value, bool)
+            ):
                 if not (path or more):
                     place = launch.argument_place(slot)
-                    yield WrongDevice(place, f"the device `{inner.value}` is passed, whatever device the tensors are on", launch.event)
+                    yield WrongDevice(
+                        place, f"the device `{inner.value}` is passed, whatever device the tensors are on", launch.event
+                    )
             elif isinstance(inner, Term) and inner.op == "attr" and inner.name == "cuda_stream":
                 yield WrongDevice(launch.argument_place(slot), "a stream is passed where `device_id` is declared", launch.event)
             elif isinstance(inner, Term) and inner.op == "call" and inner.name == _DEVICE:
                 event = calls.get(inner.key())
-                if event is not None and not (path or more or _for_none(event.path)) and not _is_within_device(event) and not _is_set(calls):
+                if (
+                    event is not None
+                    and not (path or more or _for_none(event.path))
+                    and not _is_within_device(event)
+                    and not _is_set(calls)
+                ):
                     yield WrongDevice(
                         event.place, "`torch.cuda.current_device()` is passed for tensors that may be on another device", event
                     )
@@ -110,7 +122,8 @@ def _device(launch: Launch, value: Value, slot: int, calls: dict[object, Event])
 def _for_none(path: Condition) -> bool:
     """Only for tensors whose device has no index: those are on the current one."""
     return any(
-        isinstance(literal.test, Term) and any(isinstance(part, Term) and part.name == "index" for part in subterms(literal.test)) for literal in path
+        isinstance(literal.test, Term) and any(isinstance(part, Term) and part.name == "index" for part in subterms(literal.test))
+        for literal in path
     )
 
 
@@ -123,8 +136,15 @@ def _stream(
             if not isinstance(inner, Term):
                 continue
             if inner.op == "attr" and inner.name == "index":
-                yield WrongDevice(launch.argument_place(slot), "a device id is passed where `raw_stream` is declared", launch.event)
-            if inner.op != "attr" or inner.name != "cuda_stream" or not isinstance(inner.base, Term) or inner.base.name not in _STREAMS:
+                yield WrongDevice(
+                    launch.argument_place(slot), "a device id is passed where `raw_stream` is declared", launch.event
+                )
+            if (
+                inner.op != "attr"
+                or inner.name != "cuda_stream"
+                or not isinstance(inner.base, Term)
+                or inner.base.name not in _STREAMS
+            ):
                 continue
             event = calls.get(inner.base.key())
             if event is None or event.arguments is None or _is_within_device(event) or _is_set(calls):
@@ -139,7 +159,9 @@ def _stream(
                     fix=_pass_device(program, boundary, launch, event) if given is None else None,
                 )
             elif isinstance(given, Known):
-                yield WrongDevice(event.place, f"the stream of device `{given.value}` is used, whatever device the tensors are on", event)
+                yield WrongDevice(
+                    event.place, f"the stream of device `{given.value}` is used, whatever device the tensors are on", event
+                )
 
 
 def _pass_device(program: Program, boundary: Boundary, launch: Launch, event: Event) -> Fix | None:
@@ -154,7 +176,9 @@ def _pass_device(program: Program, boundary: Boundary, launch: Launch, event: Ev
         for name in dict.fromkeys(hop.name for hop in reversed(tensor.hops())) if tensor is not None else ():
             if name in params:
                 added = rewrite.add_argument(module, node, f"{name}.device", "device")
-                return Fix(f"ask for the stream of `{name}.device`", added.edits, Applicability.SAFE) if added is not None else None
+                return (
+                    Fix(f"ask for the stream of `{name}.device`", added.edits, Applicability.SAFE) if added is not None else None
+                )
     return None
 
 
@@ -166,4 +190,6 @@ def _counts(unit: KernelUnit, run: Run) -> Iterator[WrongDevice]:
         return
     for event in run.trace.events:
         if event.kind == "call" and unit.program.role(event.name) == "get-num-sm" and not _is_within_device(event):
-            yield WrongDevice(event.place, "`get_num_sm()` counts on the current device: the tensors may be on another", event, minor=True)
+            yield WrongDevice(
+                event.place, "`get_num_sm()` counts on the current device: the tensors may be on another", event, minor=True
+            )

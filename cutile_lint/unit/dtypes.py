@@ -26,13 +26,24 @@ if TYPE_CHECKING:
 Key = tuple[str, object]
 
 _ELEMENT = re.compile(r"(?:Tensor\s*<|\*\s*(?:mut|const)\b)\s*(\w+)")
-_KEEPS = api.VIEWS | frozenset(["contiguous", "clone", "cuda", "cpu", "repeat", "tile", "flip", "roll", "repeat_interleave", "pin_memory"])
+_KEEPS = api.VIEWS | frozenset(
+    ["contiguous", "clone", "cuda", "cpu", "repeat", "tile", "flip", "roll", "repeat_interleave", "pin_memory"]
+)
 _CASTS = {
     "float": "float32", "half": "float16", "bfloat16": "bfloat16", "double": "float64", "int": "int32", "long": "int64", "short": "int16",
     "bool": "bool", "byte": "uint8", "char": "int8",
 }  # fmt: skip
 #: the name of a Rust element type among PyTorch's dtypes
-_TORCH = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "f64": "float64", "i32": "int32", "i64": "int64", "i8": "int8", "u8": "uint8"}
+_TORCH = {
+    "f32": "float32",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f64": "float64",
+    "i32": "int32",
+    "i64": "int64",
+    "i8": "int8",
+    "u8": "uint8",
+}
 
 
 # ── dtypes in Python ───────────────────────────────────────────────────────
@@ -83,7 +94,9 @@ def _names_no_dtype(value: Value) -> bool:
     """A device, a flag: nothing that could be a dtype or a tensor."""
     if isinstance(value, Known):
         return True
-    return isinstance(value, Term) and ((value.op == "attr" and value.name == "device") or (value.op == "call" and value.name == "torch.device"))
+    return isinstance(value, Term) and (
+        (value.op == "attr" and value.name == "device") or (value.op == "call" and value.name == "torch.device")
+    )
 
 
 def _of_function(value: Term) -> Key | None:
@@ -119,7 +132,12 @@ class Ties:
             if launch not in run.launches:
                 continue
             for event in run.trace.events[: launch.order]:
-                if event.kind == "call" and event.arguments is not None and event.target is None and unit.program.role(event.name) is None:
+                if (
+                    event.kind == "call"
+                    and event.arguments is not None
+                    and event.target is None
+                    and unit.program.role(event.name) is None
+                ):
                     if not event.name.startswith(("torch.", "cutile_")):
                         given = [*event.arguments.positional, *event.arguments.keywords.values()]
                         self._tie([key for one in given if (key := dtype_of(one)) is not None])
@@ -182,7 +200,10 @@ def _borrowed(boundary: Boundary, kernel: KernelLaunch) -> Iterator[tuple[Slot, 
     for param, value in zip(entry.function.params, kernel.arguments, strict=True):
         found = _ELEMENT.search(param.annotation)
         owners = {
-            name for part in subterms(value) if isinstance(part, Term) and part.op == "attr" and part.name == "ptr" for name in inputs_in(part.base)
+            name
+            for part in subterms(value)
+            if isinstance(part, Term) and part.op == "attr" and part.name == "ptr"
+            for name in inputs_in(part.base)
         }
         slot = boundary.slot_named(owners.pop()) if len(owners) == 1 else None
         if found is None or slot is None:
@@ -329,7 +350,12 @@ def _reference(boundary: Boundary, slot: Slot) -> str | None:
     if place is None:
         return None
     names = [name for name in re.findall(r"[A-Za-z_]\w*", place.text.split("(", 1)[-1]) if name not in ("ptr", "unsafe")]
-    bound = {name for statement in boundary.export.function.body if isinstance(statement, syntax.Assign) for name in _names_bound(statement)}
+    bound = {
+        name
+        for statement in boundary.export.function.body
+        if isinstance(statement, syntax.Assign)
+        for name in _names_bound(statement)
+    }
     return next((name for name in names if name in bound), None)
 
 

@@ -76,7 +76,9 @@ def _parts(test: Value) -> list[Value]:
 
 
 def _is_size(value: Value) -> bool:
-    return isinstance(value, Term) and ((value.op == "attr" and value.name == "shape") or (value.op == "method" and value.name in _SIZES))
+    return isinstance(value, Term) and (
+        (value.op == "attr" and value.name == "shape") or (value.op == "method" and value.name in _SIZES)
+    )
 
 
 def _axis(unit: KernelUnit, boundary: Boundary, launch: Launch, kernel: KernelLaunch) -> Value | None:

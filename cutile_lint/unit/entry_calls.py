@@ -119,10 +119,22 @@ def _generics(unit: KernelUnit, launch: KernelLaunch) -> Iterator[EntryMismatch]
             message = f"`{names[index]}` stands where `{entry.name}` declares `{generic.name}`"
             yield EntryMismatch(place, message, named, _reorder(crossed, places), statement, symbol)
         elif generic.kind == "type" and isinstance(item, Term) and item.op == "input":
-            yield EntryMismatch(place, f"`{item.name}` stands where `{entry.name}` declares the type `{generic.name}`", named, None, statement, symbol)
+            yield EntryMismatch(
+                place,
+                f"`{item.name}` stands where `{entry.name}` declares the type `{generic.name}`",
+                named,
+                None,
+                statement,
+                symbol,
+            )
         elif generic.kind == "const" and isinstance(item, Known) and isinstance(item.value, str) and not _is_number(item.value):
             yield EntryMismatch(
-                place, f"`{item.value}` stands where `{entry.name}` declares the constant `{generic.name}`", named, None, statement, symbol
+                place,
+                f"`{item.value}` stands where `{entry.name}` declares the constant `{generic.name}`",
+                named,
+                None,
+                statement,
+                symbol,
             )
 
 
@@ -173,7 +185,12 @@ def _arguments(launch: KernelLaunch) -> Iterator[EntryMismatch]:
     declared = (entry.place, f"`{entry.name}` is declared here")
     if len(params) != len(given):
         yield EntryMismatch(
-            launch.place, f"`{entry.name}` takes {len(params)} arguments and gets {len(given)}", (declared,), None, statement, symbol
+            launch.place,
+            f"`{entry.name}` takes {len(params)} arguments and gets {len(given)}",
+            (declared,),
+            None,
+            statement,
+            symbol,
         )
         return
     for param, value in zip(params, given, strict=True):
@@ -233,12 +250,22 @@ def _kind_of(value: Value) -> str | None:
         if "DevicePointer" in value.name:
             return "pointer"
         inner = value
-        while inner.op == "call" and inner.args and isinstance(inner.args[0], Term) and inner.name.startswith(("ManuallyDrop", "Ok", "Some")):
+        while (
+            inner.op == "call"
+            and inner.args
+            and isinstance(inner.args[0], Term)
+            and inner.name.startswith(("ManuallyDrop", "Ok", "Some"))
+        ):
             inner = inner.args[0]
         if inner.name.split("::")[0] == "Tensor" or "::Tensor::" in inner.name:
             return "tensor"
         return None
-    if value.op == "index" and isinstance(value.args[0], Term) and value.args[0].op == "attr" and value.args[0].name in ("shape", "strides"):
+    if (
+        value.op == "index"
+        and isinstance(value.args[0], Term)
+        and value.args[0].op == "attr"
+        and value.args[0].name in ("shape", "strides")
+    ):
         return "scalar"
     return None
 
@@ -248,7 +275,11 @@ def _undefined_imports(unit: KernelUnit) -> Iterator[EntryMismatch]:
     modules: dict[str, tuple[Place, set[str]]] = {}
     for module in unit.rust_modules:
         for node in module.body:
-            if isinstance(node, syntax.ModuleDef) and node.body is not None and any(one.path.endswith("module") for one in node.attributes):
+            if (
+                isinstance(node, syntax.ModuleDef)
+                and node.body is not None
+                and any(one.path.endswith("module") for one in node.attributes)
+            ):
                 modules[node.name] = (Place(module.source, node.span), set(_defined(node.body)))
     exporting = {export.source.path for export in unit.exports.values()}
     for module in unit.rust_modules:

@@ -127,7 +127,9 @@ def _mentions(node: syntax.Node, names: set[str]) -> bool:
 def _raised(module: syntax.Module) -> Iterator[tuple[syntax.Stmt, str]]:
     """The texts that go into exceptions, with those of the constants and dicts of the module that messages are made of."""
     constants = {
-        target.id: " ".join(str(part.value) for part in node.value.walk() if isinstance(part, syntax.Const) and isinstance(part.value, str))
+        target.id: " ".join(
+            str(part.value) for part in node.value.walk() if isinstance(part, syntax.Const) and isinstance(part.value, str)
+        )
         for node in module.body
         if isinstance(node, syntax.Assign) and node.value is not None
         for target in node.targets

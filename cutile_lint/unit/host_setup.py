@@ -86,7 +86,11 @@ def _own_place(boundary: Boundary, event: Event, value: Value) -> Place:
 
 def _use_argument(boundary: Boundary, place: Place, value: Value) -> Fix | None:
     slot = next((slot for slot in boundary.slots if _is_device(slot.name) and not slot.is_descriptor), None)
-    if slot is None or place.source.path != boundary.export.source.path or place.text.strip() != str(getattr(value, "value", None)):
+    if (
+        slot is None
+        or place.source.path != boundary.export.source.path
+        or place.text.strip() != str(getattr(value, "value", None))
+    ):
         return None
     edit = Edit(place.source, place.span.start, place.span.end, f"{slot.name}.max(0) as usize")
     return Fix(f"bind the device `{slot.name}`", (edit,), Applicability.UNSAFE)
@@ -102,7 +106,9 @@ def owning_borrows(unit: KernelUnit) -> Iterator[HostFault]:
         wrapped = {
             id(arg.value)
             for node in module.walk()
-            if isinstance(node, syntax.Call) and isinstance(node.func, syntax.Name) and node.func.head.endswith("ManuallyDrop::new")
+            if isinstance(node, syntax.Call)
+            and isinstance(node.func, syntax.Name)
+            and node.func.head.endswith("ManuallyDrop::new")
             for arg in node.args
         }
         kept = {id(inner) for node in module.walk() if id(node) in wrapped for inner in node.walk()}

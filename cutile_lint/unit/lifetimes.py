@@ -64,7 +64,14 @@ def dead_tensors(unit: KernelUnit) -> Iterator[DeadTensor]:
 
 def _made(run: Run, descriptor: Value) -> Event | None:
     """The call that made the descriptor."""
-    return next((event for event in run.trace.events if event.value is descriptor or (event.kind == "call" and event.place == descriptor.place)), None)
+    return next(
+        (
+            event
+            for event in run.trace.events
+            if event.value is descriptor or (event.kind == "call" and event.place == descriptor.place)
+        ),
+        None,
+    )
 
 
 # ── memory ─────────────────────────────────────────────────────────────────
@@ -75,7 +82,7 @@ def memory(value: Value) -> Value:
     while isinstance(value, Term) and value.args:
         if value.op == "method" and (value.name in api.VIEWS or (value.name.endswith("_") and not value.name.endswith("__"))):
             value = value.args[0]
-        elif value.op == "attr" and value.name in api.VIEW_ATTRIBUTES or value.op == "index":
+        elif (value.op == "attr" and value.name in api.VIEW_ATTRIBUTES) or value.op == "index":
             value = value.args[0]
         elif value.op == "call" and value.name.startswith("torch.") and value.name.rsplit(".", 1)[-1] in api.VIEWS:
             value = value.args[0]
@@ -153,7 +160,9 @@ def bind_to_local(found: DeadTensor, program: Program) -> Fix | None:
     event = found.made
     if event is None or event.arguments is None:
         return None
-    place = next((one for one in (*event.arguments.places[1:], *event.arguments.keyword_places.values()) if one.source.is_python), None)
+    place = next(
+        (one for one in (*event.arguments.places[1:], *event.arguments.keyword_places.values()) if one.source.is_python), None
+    )
     if place is None:
         return None
     stop = stop_of(event, place)

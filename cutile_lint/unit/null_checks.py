@@ -43,7 +43,11 @@ def _is_checked(boundary: Boundary, slot: Slot) -> bool:
 def _mentions_check(path: Condition, name: str) -> bool:
     for literal in path:
         for part in _parts(literal.test):
-            if isinstance(part, Term) and part.op in ("method", "call") and part.name.rsplit("::", 1)[-1] in _CHECKS | {"any", "all", "null"}:
+            if (
+                isinstance(part, Term)
+                and part.op in ("method", "call")
+                and part.name.rsplit("::", 1)[-1] in _CHECKS | {"any", "all", "null"}
+            ):
                 if any(isinstance(one, Term) and one.op == "input" and one.name == name for one in subterms(part)):
                     return True
             if isinstance(part, Term) and part.op == "compare":
@@ -66,7 +70,12 @@ def _followed(boundary: Boundary, slot: Slot) -> Place | None:
     """Where the pointer is followed: ``*p``, or its place in a macro's arguments."""
     export = boundary.export
     for node in export.function.walk():
-        if isinstance(node, syntax.Unary) and node.op == "*" and isinstance(node.operand, syntax.Name) and node.operand.id == slot.name:
+        if (
+            isinstance(node, syntax.Unary)
+            and node.op == "*"
+            and isinstance(node.operand, syntax.Name)
+            and node.operand.id == slot.name
+        ):
             return Place(export.source, node.span)
     return None
 

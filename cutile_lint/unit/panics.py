@@ -52,7 +52,7 @@ def _message(unit: KernelUnit, boundary: Boundary, event: Event) -> str | None:
     if event.kind == "panic":
         if event.name.startswith("debug_") or (isinstance(event.value, Known) and event.value.value is True):
             return None
-        return f"`{event.name}` may panic inside `extern \"C\"`"
+        return f'`{event.name}` may panic inside `extern "C"`'
     if event.kind == "operator" and event.name in ("/", "%") and isinstance(event.value, Term) and len(event.value.args) == 2:
         divisor = event.value.args[1]
         names = inputs_in(divisor)
@@ -108,7 +108,8 @@ def _is_positive(unit: KernelUnit, boundary: Boundary, name: str) -> bool:
     if slot is None or not boundary.launches or slot.is_descriptor:
         return False
     return all(
-        boundary.is_aligned(launch) and positive(unit, launch, launch.arguments.positional[slot.index]) for launch in boundary.launches
+        boundary.is_aligned(launch) and positive(unit, launch, launch.arguments.positional[slot.index])
+        for launch in boundary.launches
     )
 
 
@@ -153,13 +154,7 @@ def _indexing(boundary: Boundary, seen: set[Place]) -> Iterator[Panic]:
     export = boundary.export
     params = {slot.name for slot in boundary.slots if not slot.is_descriptor}
     nodes = list(export.function.walk())
-    compared = {
-        part.id
-        for node in nodes
-        if isinstance(node, syntax.Compare) or (isinstance(node, syntax.Call) and isinstance(node.func, syntax.Attr) and node.func.name in ("min", "clamp", "contains"))
-        for part in node.walk()
-        if isinstance(part, syntax.Name)
-    }  # fmt: skip
+    compared = {part.id for node in nodes if _bounds(node) for part in node.walk() if isinstance(part, syntax.Name)}
     for node in nodes:
         if not isinstance(node, syntax.Index):
             continue
@@ -167,5 +162,13 @@ def _indexing(boundary: Boundary, seen: set[Place]) -> Iterator[Panic]:
         place = Place(export.source, node.span)
         if used and not used & compared and place not in seen:
             seen.add(place)
-            yield Panic(place, f"`{_short(place.text)}` panics when the caller passes an index out of range", None, boundary.symbol)
+            yield Panic(
+                place, f"`{_short(place.text)}` panics when the caller passes an index out of range", None, boundary.symbol
+            )
 
+
+def _bounds(node: syntax.Node) -> bool:
+    """The node compares values, or keeps one in a range."""
+    if isinstance(node, syntax.Call) and isinstance(node.func, syntax.Attr):
+        return node.func.name in ("min", "clamp", "contains")
+    return isinstance(node, syntax.Compare)

@@ -60,7 +60,12 @@ def _in_library(unit: KernelUnit) -> Iterator[NotRegistered]:
 def _included(library: syntax.Module, path: Path) -> Iterator[tuple[Path, syntax.Node]]:
     for node in library.walk():
         text = None
-        if isinstance(node, syntax.Call) and node.macro and isinstance(node.func, syntax.Name) and node.func.id.rstrip("!").endswith("include"):
+        if (
+            isinstance(node, syntax.Call)
+            and node.macro
+            and isinstance(node.func, syntax.Name)
+            and node.func.id.rstrip("!").endswith("include")
+        ):
             first = node.args[0].value if node.args else None
             text = first.value if isinstance(first, syntax.Const) and isinstance(first.value, str) else None
         elif isinstance(node, syntax.ModuleDef) and node.body is None:

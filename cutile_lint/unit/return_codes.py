@@ -113,7 +113,9 @@ def _bound_names(statement: syntax.Stmt | None, place: Place) -> list[str] | Non
     if not isinstance(statement, syntax.Assign) or statement.value is None or statement.op:
         return None
     inner = statement.value
-    while isinstance(inner, syntax.Call) and isinstance(inner.func, syntax.Name) and inner.func.id == "int" and len(inner.args) == 1:
+    while (
+        isinstance(inner, syntax.Call) and isinstance(inner.func, syntax.Name) and inner.func.id == "int" and len(inner.args) == 1
+    ):
         inner = inner.args[0].value
     if inner.span != place.span or not all(isinstance(target, syntax.Name) for target in statement.targets):
         return None

@@ -82,7 +82,9 @@ def mismatches(boundary: Boundary) -> Iterator[Mismatch]:
         return
     symbol = boundary.symbol
     if len(cdef.params) != len(slots):
-        yield Mismatch(boundary.cdef_place, f"the cdef of `{symbol}` declares {len(cdef.params)} parameters, the export has {len(slots)}")
+        yield Mismatch(
+            boundary.cdef_place, f"the cdef of `{symbol}` declares {len(cdef.params)} parameters, the export has {len(slots)}"
+        )
         return
     names = {normal(slot.name): slot.index for slot in slots}
     for slot in slots:
@@ -91,7 +93,9 @@ def mismatches(boundary: Boundary) -> Iterator[Mismatch]:
         other = names.get(normal(slot.declared.name))
         if other is not None and other != slot.index:
             yield Mismatch(
-                slot.declared_place, f"the cdef declares `{slot.declared.name}` where the export of `{symbol}` takes `{slot.name}`", slot.index
+                slot.declared_place,
+                f"the cdef declares `{slot.declared.name}` where the export of `{symbol}` takes `{slot.name}`",
+                slot.index,
             )
         elif agrees(slot.type, slot.declared.type) is False:
             yield Mismatch(
@@ -152,7 +156,9 @@ def _edits(boundary: Boundary, given: list[CParam], wanted: list[str], places: l
         matcher = SequenceMatcher(a=old, b=new, autojunk=False)
         operations = matcher.get_opcodes()
     else:
-        operations = [("equal" if a == b else "replace", at, at + 1, at, at + 1) for at, (a, b) in enumerate(zip(old, new, strict=True))]
+        operations = [
+            ("equal" if a == b else "replace", at, at + 1, at, at + 1) for at, (a, b) in enumerate(zip(old, new, strict=True))
+        ]
     for kind, i1, i2, j1, j2 in operations:
         if kind == "insert":
             text = ", ".join(wanted[j1:j2])
@@ -174,8 +180,10 @@ def _edits(boundary: Boundary, given: list[CParam], wanted: list[str], places: l
     assert boundary.cdef is not None
     returns = boundary.export.function.returns.strip()
     kind_of_result = c_type(returns) if returns else "void"
-    if kind_of_result is not None and boundary.returns_place is not None and (
-        (returns and agrees(returns, boundary.cdef.returns) is False) or (not returns and boundary.cdef.returns != "void")
+    if (
+        kind_of_result is not None
+        and boundary.returns_place is not None
+        and ((returns and agrees(returns, boundary.cdef.returns) is False) or (not returns and boundary.cdef.returns != "void"))
     ):
         yield Edit(source, boundary.returns_place.span.start, boundary.returns_place.span.end, kind_of_result)
 
@@ -191,7 +199,7 @@ def _fits(boundary: Boundary, launch: Launch, program: Program) -> bool:
 
 
 def kind_of(value: Value, program: Program) -> str | None:
-    """"descriptor" or "scalar" as far as a value's making tells; None when it does not."""
+    """ "descriptor" or "scalar" as far as a value's making tells; None when it does not."""
     kinds = {_kind(one, program) for _, one in alternatives(value)}
     return kinds.pop() if len(kinds) == 1 else None
 

@@ -66,10 +66,16 @@ def _found(unit: KernelUnit, exports: dict[str, Export]) -> Iterator[WrongSymbol
     if not exports:
         return
     for launch in unit.launches:
-        text = next((found for _, one in alternatives(launch.event.target or Known(None)) if (found := bound_text(unit, one))), None)
+        text = next(
+            (found for _, one in alternatives(launch.event.target or Known(None)) if (found := bound_text(unit, one))), None
+        )
         declared = parse(str(text.value)) if text is not None else None
         called = launch.symbol
-        right = called if called in exports else _meant(called, [name.name for name in declared.functions] if declared else [], exports)
+        right = (
+            called
+            if called in exports
+            else _meant(called, [name.name for name in declared.functions] if declared else [], exports)
+        )
         if right is None:
             continue
         export = exports[right].place
@@ -82,7 +88,12 @@ def _found(unit: KernelUnit, exports: dict[str, Export]) -> Iterator[WrongSymbol
                 _called_name(unit, launch),
                 launch.event.statement,
             )
-        if declared is not None and declared.fault is None and text is not None and right not in [one.name for one in declared.functions]:
+        if (
+            declared is not None
+            and declared.fault is None
+            and text is not None
+            and right not in [one.name for one in declared.functions]
+        ):
             wrong = [one for one in declared.functions if one.name not in exports]
             if len(wrong) == 1:
                 place = in_text(text, wrong[0].name_span)
@@ -208,4 +219,3 @@ def _binds(unit: KernelUnit, path: Path, key: str) -> Place | None:
             if unit.program.role(name) == "bind-kernel-function-cffi" and isinstance(given, syntax.Const) and given.value == key:
                 return Place(module.source, given.span)
     return None
-

@@ -72,7 +72,10 @@ def _runtime_files(unit: KernelUnit) -> list[Path]:
         for node in module.walk():
             if isinstance(node, syntax.Import):
                 for name in node.names:
-                    if name.name is not None and unit.program.role(name.name) in ("make-tensor-desc", "bind-kernel-function-cffi"):
+                    if name.name is not None and unit.program.role(name.name) in (
+                        "make-tensor-desc",
+                        "bind-kernel-function-cffi",
+                    ):
                         path = unit.program.resolve(module.source.path, name.module, node.level)
                         if path is not None:
                             found[path] = None
@@ -171,7 +174,9 @@ def _rust_side(unit: KernelUnit) -> Descriptor:
                 for one in node.body:
                     if isinstance(one, syntax.Assign) and (code := _number(one.value)) is not None:
                         side.codes.update(
-                            (code, (target.id, Place(module.source, one.span))) for target in one.targets if isinstance(target, syntax.Name)
+                            (code, (target.id, Place(module.source, one.span)))
+                            for target in one.targets
+                            if isinstance(target, syntax.Name)
                         )
     return side
 
@@ -193,7 +198,9 @@ def _read_names(side: Descriptor, function: syntax.Function, module: syntax.Modu
     for node in function.walk():
         if isinstance(node, syntax.Arm):
             patterns = node.pattern.items if node.pattern.kind == "or" else [node.pattern]
-            texts = [part for one in node.body for part in one.walk() if isinstance(part, syntax.Const) and isinstance(part.value, str)]
+            texts = [
+                part for one in node.body for part in one.walk() if isinstance(part, syntax.Const) and isinstance(part.value, str)
+            ]
             for pattern in patterns:
                 code = _number(pattern.value)
                 if code is not None and len(texts) == 1:
@@ -211,13 +218,19 @@ def _layout(python: Descriptor, rust: Descriptor) -> Iterator[Drift]:
     assert python.place is not None and rust.place is not None
     if [one.name for one in python.members] != [one.name for one in rust.members]:
         told = ", ".join(one.name for one in python.members)
-        yield Drift(python.place, f"the members of `TensorDesc` are {told} here and {', '.join(one.name for one in rust.members)} in Rust", rust.place)
+        yield Drift(
+            python.place,
+            f"the members of `TensorDesc` are {told} here and {', '.join(one.name for one in rust.members)} in Rust",
+            rust.place,
+        )
         return
     for one, other in zip(python.members, rust.members, strict=True):
         if agrees(other.type, one.type) is False:
             yield Drift(one.place, f"`TensorDesc.{one.name}` is `{one.type}` here and `{other.type}` in Rust", other.place)
         elif other.count >= 0 and one.count != other.count:
-            yield Drift(one.place, f"`TensorDesc.{one.name}` has {one.count} elements here and {other.count} in Rust", other.place)
+            yield Drift(
+                one.place, f"`TensorDesc.{one.name}` has {one.count} elements here and {other.count} in Rust", other.place
+            )
     room = [one.count for one in rust.members if one.count > 0]
     for rank, place in python.ranks:
         if room and rank > min(room):
@@ -232,7 +245,11 @@ def _dtypes(python: Descriptor, rust: Descriptor) -> Iterator[Drift]:
         if other is None:
             first = next(iter(rust.dtypes.values()))[1]
             yield Drift(place, f"the dtype code {code} of `{name}` is unknown to `dtype_str`", first)
-        elif _STORED.get(other[0], other[0]) != name and not any({name, other[0]} <= pair for pair in _ALIKE) and other[0] in _STORED:
+        elif (
+            _STORED.get(other[0], other[0]) != name
+            and not any({name, other[0]} <= pair for pair in _ALIKE)
+            and other[0] in _STORED
+        ):
             yield Drift(place, f"the dtype code {code} is `{name}` here and `{other[0]}` in Rust", other[1])
 
 

@@ -20,7 +20,11 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
             f"{named} is freed before the launch of `{found.launch.symbol}` reads its memory",
             help="keep the tensor in a name that lives until the call is over: a descriptor holds its address only",
             related=(
-                *((Related(found.made.place, "its descriptor is made here"),) if found.made is not None and found.made.place != found.place else ()),
+                *(
+                    (Related(found.made.place, "its descriptor is made here"),)
+                    if found.made is not None and found.made.place != found.place
+                    else ()
+                ),
                 Related(found.launch.argument_place(found.slot), f"the descriptor goes to `{found.launch.symbol}` here"),
             ),
             fix=bind_to_local(found, unit.program),

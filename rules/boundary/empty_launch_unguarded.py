@@ -15,7 +15,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
         launch = found.launch
         yield Finding(
             launch.place,
-            f"an empty tensor reaches the launch of `{launch.symbol}` with a grid of 0, which means \"infer\"",
+            f'an empty tensor reaches the launch of `{launch.symbol}` with a grid of 0, which means "infer"',
             help="return early for tensors without elements",
             related=(Related(found.axis, "this axis of the grid becomes 0"),) if found.axis is not None else (),
             fix=refuse_empty(found, unit),

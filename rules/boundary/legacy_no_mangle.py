@@ -15,4 +15,10 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
     if manifest is None or manifest.edition is None or str(manifest.edition.value) < "2024":
         return
     for one in found:
-        yield Finding(one.place, one.message, help="write `#[unsafe(no_mangle)]`: edition 2024 refuses the old form", fix=one.fix, symbol=one.symbol)
+        yield Finding(
+            one.place,
+            one.message,
+            help="write `#[unsafe(no_mangle)]`: edition 2024 refuses the old form",
+            fix=one.fix,
+            symbol=one.symbol,
+        )

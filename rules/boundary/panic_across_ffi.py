@@ -14,7 +14,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
         yield Finding(
             found.place,
             found.message,
-            help="return an error code instead: a panic that leaves `extern \"C\"` ends the Python process",
+            help='return an error code instead: a panic that leaves `extern "C"` ends the Python process',
             statement=found.statement,
             symbol=found.symbol,
         )

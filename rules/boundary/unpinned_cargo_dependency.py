@@ -17,5 +17,5 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
         yield Finding(
             dependency.place,
             f"`{dependency.name}` {what}",
-            help="pin it, `\"=0.2.0\"`: no lock file is kept, and kernels are tuned for one version",
+            help='pin it, `"=0.2.0"`: no lock file is kept, and kernels are tuned for one version',
         )
