@@ -121,19 +121,10 @@ def _run(
     jobs: int | None,
 ) -> None:
     from cutile_lint.engine.batches import check_batches
-    from cutile_lint.engine.registry import Registry
     from cutile_lint.engine.run import UNUSED, keep, run
 
-    chosen: dict[str, RuleInfo] = {}
-    known: dict[str, RuleInfo] = {}
-    for settings, _ in groups:
-        registry = Registry(_rules_of(settings, report))
-        if not report.errors:  # else a selector may mean a rule of what is broken
-            _check_selectors(settings, registry)
-        known |= {info.code: info for info in registry.rules}
-        chosen |= {info.code: info for info in registry.rules if settings.selects(info.code, info.name)}
+    chosen, codes = chosen_rules((settings for settings, _ in groups), report)
     rules = [chosen[code] for code in sorted(chosen)]
-    codes = {key: info.code for info in known.values() for key in (info.code, info.name)}
     found: dict[tuple[str, Place], Finding] = {}
     reports: Counter[tuple[Path, Span, str]] = Counter()
     held: Counter[Path] = Counter()
@@ -158,11 +149,29 @@ def _run(
         if finding.code == UNUSED and reports[finding.path, finding.place.span, finding.message] < held[finding.path]:
             del found[key]
     if NOT_ANALYSED in chosen:
-        for finding in _problems(workspace, configurations, chosen[NOT_ANALYSED]):
+        for finding in problem_findings(workspace, configurations, chosen[NOT_ANALYSED]):
             found.setdefault((finding.code, finding.place), finding)
     wanted = (finding for finding in found.values() if not configurations.for_file(finding.path).excludes(str(finding.path)))
     report.findings = sorted(wanted, key=Finding.sort_key)
     report.errors = list(dict.fromkeys(report.errors))
+
+
+def chosen_rules(settings: Iterable[Settings], report: CheckReport) -> tuple[dict[str, RuleInfo], dict[str, str]]:
+    """The rules that are on in any of the settings, by code; and the code of every rule there is, by code and name.
+
+    Broken plugins are errors of ``report``. Raises UserError for a selector that names no rule.
+    """
+    from cutile_lint.engine.registry import Registry
+
+    chosen: dict[str, RuleInfo] = {}
+    known: dict[str, RuleInfo] = {}
+    for one in settings:
+        registry = Registry(_rules_of(one, report))
+        if not report.errors:  # else a selector may mean a rule of what is broken
+            _check_selectors(one, registry)
+        known |= {info.code: info for info in registry.rules}
+        chosen |= {info.code: info for info in registry.rules if one.selects(info.code, info.name)}
+    return chosen, {key: info.code for info in known.values() for key in (info.code, info.name)}
 
 
 def _plan(workspace: Workspace, paths: list[Path], settings: Settings) -> Plan:
@@ -198,7 +207,7 @@ def _check_selectors(settings: Settings, registry: Registry) -> None:
                 raise UserError(f"{where}`{key}`: {error}") from None
 
 
-def _problems(workspace: Workspace, configurations: Configurations, info: RuleInfo) -> Iterable[Finding]:
+def problem_findings(workspace: Workspace, configurations: Configurations, info: RuleInfo) -> Iterable[Finding]:
     """A finding for each file of an op's kind that could not be read, where its settings want that said."""
     for path, problem in workspace.problems.items():
         settings = configurations.for_file(path)

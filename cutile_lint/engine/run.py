@@ -63,12 +63,14 @@ def run(
     *,
     known: Callable[[str], str | None] | None = None,
     judged: Container[Path] | None = None,
+    proceed: Callable[[], None] = lambda: None,
 ) -> Report:
     """Run the rules on the units.
 
     ``settings`` (of the run, or by a finding's file) decide whether a rule is on there, and its level. ``known`` tells the code
     for a code or name in a suppression comment; by default that of every built-in rule, selected or not. ``judged``: files whose
     suppressions may be called unused, because every op that they are part of is among the units (None: all files).
+    ``proceed`` is called before each rule; what it raises ends the run (an editor's, when its text has changed).
     """
     report = Report()
     rules = tuple(rules)
@@ -80,6 +82,7 @@ def run(
         for source in unit.files:
             sources.setdefault(source.path, source)
         for info, check in checks:
+            proceed()
             for finding in _checked(info, check, unit, report):
                 if _is_on(finding, settings):
                     sources.setdefault(finding.path, finding.place.source)

@@ -30,20 +30,30 @@ class Plan:
     the others covered (:attr:`covered`), so it comes last.
     """
 
-    def __init__(self, workspace: Workspace, paths: Iterable[Path], settings: Settings) -> None:
+    def __init__(self, workspace: Workspace, paths: Iterable[Path], settings: Settings, parsed: Parsed | None = None) -> None:
         self.workspace = workspace
         self.settings = settings
         markers = [name for role in ("autotune-launch", "bind-kernel-function-cffi") for name in settings.names(role)]
         self._layout = Layout(workspace, paths, markers)
-        wrappers = self._layout.wrappers()
+        wrappers = self.wrappers = self._layout.wrappers()
         self._batches = [wrappers[start : start + BATCH] for start in range(0, len(wrappers), BATCH)]
-        self._parsed = Parsed()
+        self._parsed = parsed if parsed is not None else Parsed()
         #: Rust files of the units loaded so far
         self.covered: set[Path] = set()
 
     def __len__(self) -> int:
         """Number of batches, that of the rest included."""
         return len(self._batches) + 1
+
+    def units_of(self, wrapper: Path, parsed: Parsed | None = None) -> list[KernelUnit]:
+        """The units of one wrapper, as often as asked for: an editor's files change in between."""
+        program = Program(self.workspace, self.settings.runtime_names, parsed or self._parsed)
+        return _wrapper_units(wrapper, self._layout, program, self.settings)
+
+    def loose_units(self, covered: set[Path], parsed: Parsed | None = None) -> list[KernelUnit]:
+        """The units of Rust files that no wrapper uses; ``covered`` are the Rust files of those that have one."""
+        program = Program(self.workspace, self.settings.runtime_names, parsed or self._parsed)
+        return _loose_units(covered, self._layout, program, self.settings)
 
     def units(self, number: int) -> list[KernelUnit]:
         """The units of a batch, partner files found and read; in order of their wrapper's path."""
