@@ -17,7 +17,7 @@ from cutile_lint.unit.compile_options import inputs_in
 from cutile_lint.unit.crate import Crate
 from cutile_lint.unit.launches import KernelLaunch, Launch, described_tensor
 from cutile_lint.unit.machine.paths import contradictory
-from cutile_lint.unit.machine.values import Choice, Closure, Condition, Known, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import Choice, Closure, Condition, Known, Literal, Term, Value, alternatives, subterms
 from cutile_lint.unit.null_checks import named_code
 
 if TYPE_CHECKING:
@@ -180,18 +180,24 @@ class Untied:
 def untied_descriptors(unit: KernelUnit) -> Iterator[Untied]:
     for boundary in unit.boundary:
         seen: set[int] = set()
+        ties: dict[int, Ties] = {}
         for kernel in boundary.kernel_launches:
-            for slot, leader, element in _borrowed(boundary, kernel):
-                if slot.index in seen or _is_compared(boundary, slot, leader, kernel.path):
+            spoken = [(literal, names) for literal in kernel.path if (names := _dtypes_in(literal.test))]
+            for slot, leader, element in _borrowed(boundary, kernel, spoken):
+                if slot.index in seen or _is_compared(slot, leader, spoken):
                     continue
-                launch = next((one for one in boundary.launches if _is_untied(unit, boundary, one, slot, leader, element)), None)
+                launch = next(
+                    (one for one in boundary.launches if _is_untied(unit, boundary, one, slot, leader, element, ties)), None
+                )
                 place = _borrow_place(boundary, slot)
                 if launch is not None:
                     seen.add(slot.index)
                     yield Untied(boundary, slot, leader, element, place or slot.place, launch)
 
 
-def _borrowed(boundary: Boundary, kernel: KernelLaunch) -> Iterator[tuple[Slot, Slot | None, str]]:
+def _borrowed(
+    boundary: Boundary, kernel: KernelLaunch, spoken: list[tuple[Literal, set[str]]]
+) -> Iterator[tuple[Slot, Slot | None, str]]:
     """(slot, the slot whose dtype was dispatched on, element type) for each tensor argument of a launch."""
     entry, generics = kernel.entry, kernel.generics
     if entry is None or len(entry.function.params) != len(kernel.arguments):
@@ -215,7 +221,7 @@ def _borrowed(boundary: Boundary, kernel: KernelLaunch) -> Iterator[tuple[Slot, 
             item = generics.items[names.index(element)]
             leaders = _dispatched(item)
             if isinstance(item, Known):  # the text was settled by the `match` on the way here
-                leaders = {name for literal in kernel.path for name in _dtypes_in(literal.test)}
+                leaders = {name for _, names_there in spoken for name in names_there}
             leader = boundary.slot_named(leaders.pop()) if len(leaders) == 1 else None
             if leader is not None and leader is not slot and leader.is_descriptor:
                 yield slot, leader, element
@@ -236,13 +242,12 @@ def _dispatched(item: Value) -> set[str]:
     return found
 
 
-def _is_compared(boundary: Boundary, slot: Slot, leader: Slot | None, path: Condition) -> bool:
+def _is_compared(slot: Slot, leader: Slot | None, spoken: list[tuple[Literal, set[str]]]) -> bool:
     """A condition on the way to the launch speaks of the descriptor's dtype and of the other's, or of a constant."""
-    for literal in path:
-        spoken = _dtypes_in(literal.test)
-        if slot.name in spoken and (leader is None or leader.name in spoken or _with_constant(literal.test, literal.holds)):
-            return True
-    return False
+    return any(
+        slot.name in names and (leader is None or leader.name in names or _with_constant(literal.test, literal.holds))
+        for literal, names in spoken
+    )
 
 
 def _with_constant(test: Value, holds: bool) -> bool:
@@ -278,7 +283,9 @@ def _captured(closure: Closure) -> list[Value]:
     return [value for value in values if not isinstance(value, Closure)]
 
 
-def _is_untied(unit: KernelUnit, boundary: Boundary, launch: Launch, slot: Slot, leader: Slot | None, element: str) -> bool:
+def _is_untied(
+    unit: KernelUnit, boundary: Boundary, launch: Launch, slot: Slot, leader: Slot | None, element: str, made: dict[int, Ties]
+) -> bool:
     if not boundary.is_aligned(launch):
         return False
     wanted: list[tuple[Condition, Key]] = [((), ("known", _TORCH[element]))] if leader is None and element in _TORCH else []
@@ -286,7 +293,9 @@ def _is_untied(unit: KernelUnit, boundary: Boundary, launch: Launch, slot: Slot,
         wanted = list(_keys(unit, launch, leader.index))
     elif not wanted:
         return False
-    ties = Ties(launch, unit)
+    ties = made.get(id(launch))
+    if ties is None:
+        ties = made[id(launch)] = Ties(launch, unit)
     for path, key in _keys(unit, launch, slot.index):
         for other_path, other in wanted:
             if not contradictory(launch.path, path, other_path) and not ties.same(key, other):

@@ -35,25 +35,27 @@ class StaleText:
 
 
 def stale_texts(unit: KernelUnit) -> Iterator[StaleText]:
-    packages: dict[Path, list[syntax.Module]] = {}
-    for path in _runtime_files(unit):
-        packages.setdefault(path.parent, [])
-    for folder in packages:
-        modules = [
-            module
-            for path in unit.program.workspace.entries(folder)
-            if path.suffix == ".py" and (module := unit.program.module(path)) is not None
-        ]
-        yield from _in_package(modules)
-    own = [module for module in unit.python_modules if module.source.path.parent not in packages]
-    yield from _in_package(own)
+    folders = {path.parent: None for path in _runtime_files(unit)}
+    # a runtime is shared by all ops of a run
+    judged: dict[Path, list[StaleText]] = unit.program.__dict__.setdefault("stale_texts", {})
+    for folder in folders:
+        if folder not in judged:
+            judged[folder] = list(_in_package(list(_modules(unit, folder))))
+        yield from judged[folder]
+    yield from _in_package([module for module in unit.python_modules if module.source.path.parent not in folders])
+
+
+def _modules(unit: KernelUnit, folder: Path) -> Iterator[syntax.Module]:
+    for path in unit.program.workspace.entries(folder):
+        if path.suffix == ".py" and (module := unit.program.module(path)) is not None:
+            yield module
 
 
 def _runtime_files(unit: KernelUnit) -> set[Path]:
     """The project's files that define the runtime's functions."""
     found = set()
     for module in unit.python_modules:
-        for node in module.walk():
+        for node in module.body:
             if not isinstance(node, syntax.Import):
                 continue
             for name in node.names:
@@ -91,6 +93,8 @@ def _is_of_the_kind(text: str, message: str) -> bool:
 
 def _tests(module: syntax.Module) -> Iterator[tuple[syntax.Expr, syntax.Stmt, str]]:
     """Constants looked for in the text of a caught exception: ``"…" in str(e)``, ``str(e).startswith("…")``, with names between."""
+    if b"except" not in module.source.data:
+        return
     for node in module.walk():
         if not isinstance(node, syntax.Handler) or not node.name:
             continue

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.manifest import Manifest
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary import Boundary
 from cutile_lint.unit.compile_options import inputs_in
@@ -28,13 +27,13 @@ class Panic:
     symbol: str
 
 
-def panics(unit: KernelUnit, manifest: Manifest | None) -> Iterator[Panic]:
-    """Each place once; nothing when the crate aborts anyway."""
-    if manifest is not None and manifest.panics_abort():
-        return
+def panics(unit: KernelUnit) -> Iterator[Panic]:
+    """Each place once."""
     seen: set[Place] = set()
     for boundary in unit.boundary:
         for event in boundary.run.trace.events:
+            if event.kind != "panic" and (event.kind != "operator" or event.name not in ("/", "%")):
+                continue
             if event.place.source.path != boundary.export.source.path or event.place in seen or _is_caught(event):
                 continue
             message = _message(unit, boundary, event)

@@ -22,6 +22,8 @@ _STORED = {
     "f32": "float32", "f16": "float16", "bf16": "bfloat16", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
     "u8": "uint8", "f8e5m2": "float8_e5m2", "f8e4m3fn": "float8_e4m3fn", "bool": "bool",
 }  # fmt: skip
+#: what a Rust file has that says something about descriptors or codes
+_RUST_SIDE = (b"struct TensorDesc", b"fn dtype_str", b"mod rc")
 #: names that one code may bear on the two sides: they are stored alike
 _ALIKE = ({"uint8", "f4e2m1fnx2"}, {"uint8", "u8"}, {"int8", "i8"}, {"bool", "u8"})
 
@@ -55,10 +57,21 @@ class Drift:
 
 
 def drifts(unit: KernelUnit) -> Iterator[Drift]:
-    python = next((found for path in _runtime_files(unit) if (found := _python_side(unit, path)).members), None)
+    files = _runtime_files(unit)
+    shared = [module for module in unit.rust_modules if any(word in module.source.data for word in _RUST_SIDE)]
+    # both are shared by all ops of a run
+    judged: dict[tuple[Path, ...], list[Drift]] = unit.program.__dict__.setdefault("descriptor_drifts", {})
+    key = (*files, *(module.source.path for module in shared))
+    if key not in judged:
+        judged[key] = list(_drifts(unit, files, shared))
+    yield from judged[key]
+
+
+def _drifts(unit: KernelUnit, files: list[Path], shared: list[syntax.Module]) -> Iterator[Drift]:
+    python = next((found for path in files if (found := _python_side(unit, path)).members), None)
     if python is None:
         return
-    rust = _rust_side(unit)
+    rust = _rust_side(shared)
     if rust.members:
         yield from _layout(python, rust)
     yield from _dtypes(python, rust)
@@ -69,7 +82,7 @@ def _runtime_files(unit: KernelUnit) -> list[Path]:
     """The project's files that the wrapper's modules import the descriptor's maker from."""
     found: dict[Path, None] = {}
     for module in unit.python_modules:
-        for node in module.walk():
+        for node in module.body:
             if isinstance(node, syntax.Import):
                 for name in node.names:
                     if name.name is not None and unit.program.role(name.name) in (
@@ -154,9 +167,9 @@ def _number(node: syntax.Expr | None) -> int | None:
 # ── Rust ───────────────────────────────────────────────────────────────────
 
 
-def _rust_side(unit: KernelUnit) -> Descriptor:
+def _rust_side(modules: list[syntax.Module]) -> Descriptor:
     side = Descriptor()
-    for module in unit.rust_modules:
+    for module in modules:
         numbers = {
             target.id: value
             for node in module.walk()

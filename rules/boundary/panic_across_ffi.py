@@ -10,7 +10,10 @@ from cutile_lint.unit.panics import panics
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
-    for found in panics(unit, unit.manifest):
+    found_here = list(panics(unit))
+    if found_here and unit.manifest is not None and unit.manifest.panics_abort():
+        return
+    for found in found_here:
         yield Finding(
             found.place,
             found.message,
