@@ -294,6 +294,8 @@ def _attached(value: Value, is_tensor: Callable[[Value], bool]) -> list[tuple[Co
         if value.name in torch_api.METADATA_METHODS or value.name.startswith("new_"):
             return []
         return _attached(value.args[0], is_tensor)
+    if value.op == "element" and is_tensor(value.args[0]):  # ``for part in x.split(n)``
+        return _attached(value.args[0], is_tensor)
     if value.op == "element" or (value.op in ("index", "attr") and not is_tensor(value.args[0])):
         return [((), value)] if _origin(value) is not None else []
     if value.op in ("index", "attr"):
