@@ -1,4 +1,4 @@
-"""Work that does not run on every call: once-only guards, cache misses, switches that are off by default."""
+"""Work that does not run on every call: once-only guards, cache misses, switches that are off by default, paths that raise."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cutile_lint.frontends import syntax
+from cutile_lint.sources import Source
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Items, Known, Literal, Record, Term, Value, subterms
 from cutile_lint.unit.runs import Run
@@ -22,6 +23,7 @@ def seldom(run: Run, event: Event) -> bool:
     """The event does not happen on every ordinary call."""
     return (
         _in_cached_helper(event)
+        or _ends_in_raise(run, event)
         or any(_guards(run, event, literal) for literal in event.path)
         or any(_kept_by_object(run, event, at) or _kept_outside(event, at) for at in range(len(event.stack)))
     )
@@ -34,6 +36,17 @@ def _in_cached_helper(event: Event) -> bool:
             if isinstance(tag, Term) and _CACHES.search(tag.name):
                 return True
     return False
+
+
+def _ends_in_raise(run: Run, event: Event) -> bool:
+    """Each path from the event on comes to a ``raise`` that no handler around it catches."""
+    taken = {literal.key() for literal in event.path}
+    return any(
+        other.kind == "raise"
+        and not any(around.handlers for around in other.tries)
+        and all(literal.key() in taken for literal in other.path)
+        for other in run.trace.events[event.order + 1 :]
+    )
 
 
 def _guards(run: Run, event: Event, literal: Literal) -> bool:
@@ -62,17 +75,34 @@ def _updates(literal: Literal, write: Event) -> bool:
         )
     states = [term for term in subterms(test) if isinstance(term, Term) and term.op == "global"]
     if write.kind == "global":
-        return any(term.name == write.name for term in states)
+        return any(term.name == write.name and not _leaves(literal, term, write.value) for term in states)
     name = write.name
     if write.name == "setattr" and write.arguments is not None and len(write.arguments.positional) > 1:
         given = write.arguments.positional[1]
         name = str(given.value) if isinstance(given, Known) else ""
     if write.kind == "setattr" or write.name == "setattr":
-        return any(term.name.endswith(f".{name}") for term in states) or _asks_for(test, name)
+        named = [term for term in states if term.name.endswith(f".{name}")]
+        return any(not _leaves(literal, term, write.value) for term in named) or _asks_for(test, name)
     keys = {term.key() for term in states}
     return write.target is not None and any(
         isinstance(term, Term) and term.op == "global" and term.key() in keys for term in subterms(write.target)
     )
+
+
+def _leaves(literal: Literal, state: Term, written: Value | None) -> bool:
+    """The literal holds for what is written as well: the next call comes here again."""
+    if not isinstance(written, Known):
+        return False
+    test, holds = literal.test, literal.holds
+    while isinstance(test, Term) and test.op == "not":
+        test, holds = test.args[0], not holds
+    if test.key() == state.key():
+        return bool(written.value) is holds
+    if isinstance(test, Term) and test.op == "compare" and test.name in ("is", "==", "is not", "!=") and len(test.args) == 2:
+        sides = [side for side in test.args if side.key() != state.key()]
+        if len(sides) == 1 and isinstance(sides[0], Known):
+            return ((sides[0].value == written.value) is (test.name in ("is", "=="))) is holds
+    return False
 
 
 def _asks_for(test: Value, name: str) -> bool:
@@ -227,16 +257,32 @@ def _kept_outside(event: Event, at: int) -> bool:
             and (root := _root(node)) is not None
             and (root in outer if isinstance(node, syntax.Name) else root not in bound - outer)
         }
-        written = {
-            stop.source.slice(target.span)
-            for part in guard.body
-            for node in _walk(part)
-            if isinstance(node, syntax.Assign)
-            for target in node.targets
-        }
-        if tested & written:
+        writes = [node for node in _own(function) if isinstance(node, syntax.Assign)]
+        before = [node for node in writes if node.span.end <= guard.span.start]
+        within = [
+            node
+            for node in writes
+            if any(part.span.covers(node.span) for part in guard.body) and not _keeps_open(stop.source, guard.test, node)
+        ]
+        if (tested & _targets(stop.source, within)) - _targets(stop.source, before):
             return True
     return False
+
+
+def _keeps_open(source: Source, test: syntax.Expr, write: syntax.Assign) -> bool:
+    """``if done: …; done = True``, ``if not done: …; done = False``: after the write the test is still true."""
+    holds = True
+    while isinstance(test, syntax.Unary) and test.op == "not":
+        test, holds = test.operand, not holds
+    return (
+        isinstance(write.value, syntax.Const)
+        and bool(write.value.value) is holds
+        and source.slice(test.span) in _targets(source, [write])
+    )
+
+
+def _targets(source: Source, writes: list[syntax.Assign]) -> set[str]:
+    return {source.slice(target.span) for node in writes for target in node.targets}
 
 
 def _root(node: syntax.Node) -> str | None:

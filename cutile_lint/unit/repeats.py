@@ -55,7 +55,7 @@ def repeated_in_trial(unit: KernelUnit) -> Iterator[Wasted]:
                     break
                 if second.symbol == first.symbol and second.timed == first.timed and judge.both_run(first, second):
                     found = judge.pair(first, second)
-            if found is not None and not seldom(run, found.launch.event):
+            if found is not None and not seldom(run, found.launch.event) and not seldom(run, found.other.event):
                 key = (found.place.source.path, found.place.span)
                 if key not in seen:
                     seen.add(key)
