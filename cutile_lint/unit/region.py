@@ -12,6 +12,7 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.machine.trace import Frame, Stop, Tuning
 from cutile_lint.unit.machine.values import Term, Value
+from cutile_lint.unit.once import seldom
 from cutile_lint.unit.runs import Run
 from cutile_lint.unit.tensors import Work
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from cutile_lint.unit.effects import BufferUse
     from cutile_lint.unit.model import KernelUnit
 
+#: Kinds of work that take time on the device: only of these it matters whether they run in every trial.
+_COSTLY = frozenset(["fill", "copy", "compute", "sync"])
 #: Longer source texts are not quoted in a message.
 _QUOTED = 48
 
@@ -146,13 +149,18 @@ def _definition(frame: Frame) -> Place | None:
 
 
 def timed_work(unit: KernelUnit) -> list[TimedWork]:
-    """PyTorch's work on the device in the unit's timed regions, one item for each place and kind, in source order."""
+    """PyTorch's work on the device in the unit's timed regions, one item for each place and kind, in source order.
+
+    What an ordinary trial does not do is left out: work behind once-only guards and switches that are off, on paths that raise.
+    """
     found: dict[object, TimedWork] = {}
     for run in unit.runs:
         tunings = {tuning.number: tuning for tuning in run.tunings}
         if not tunings:
             continue
         for work in run.tensors.works(timed=True):
+            if work.kind in _COSTLY and seldom(run, work.event):
+                continue
             place = work.event.place
             key = (work.kind, place.source.path, place.span)
             item = found.setdefault(key, TimedWork(work.kind, place))

@@ -21,6 +21,8 @@ def _is_metadata(value: Term) -> bool:
     """A tensor's shape, dtype, strides …: a host value."""
     if value.op == "attr":
         return value.name in METADATA
+    if value.op == "method" and value.name == "type":  # ``x.type()`` asks, ``x.type(dtype)`` converts
+        return len(value.args) == 1 and not value.keywords
     return value.op == "method" and value.name in api.METADATA_METHODS
 
 
@@ -338,7 +340,7 @@ class Tensors:
             return None
         if event.name not in api.TENSOR_METHODS and not self.is_tensor(base):
             return None
-        if kind == "copy" and event.name == "to" and self._stays(event):
+        if kind == "copy" and event.name in ("to", "type") and self._stays(event):
             return None
         if kind == "view" and event.name in api.PERHAPS_COPIES and self.contiguous(base) is False:
             kind = "copy"

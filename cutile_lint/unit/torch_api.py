@@ -30,7 +30,7 @@ COPIES = names("""
     flipud roll rot90 block_diag
 """)
 COPY_METHODS = names("""
-    clone contiguous to float half bfloat16 double int long short char byte bool type_as cuda copy_ repeat tile
+    clone contiguous to type float half bfloat16 double int long short char byte bool type_as cuda copy_ repeat tile
     repeat_interleave flip roll index_copy_ masked_scatter_ set_data resolve_conj
 """)
 
@@ -57,7 +57,7 @@ STREAMS_AND_EVENTS = ("Event", "Stream", "current_stream", "default_stream", "ge
 METADATA_METHODS = names("""
     size dim ndimension numel nelement stride is_contiguous element_size data_ptr get_device storage_offset
     is_floating_point is_complex is_pinned untyped_storage storage is_set_to record_stream register_hook retain_grad
-    is_inference dim_order type is_signed backward __class__
+    is_inference dim_order is_signed backward __class__
 """)
 #: Functions of the torch package that set or ask a state of the process.
 HOST_PREFIXES = ("set_", "get_", "use_", "are_", "is_")
