@@ -114,10 +114,10 @@ class Inputs:
         self.folders.update(other.folders)
         self.looked.update(other.looked)
 
-    def pack(self, clock_now: int) -> bytes | None:
+    def pack(self, clock_now: int, own: str = "") -> bytes | None:
         """The record as bytes; None when a folder changed meanwhile, or the record is not usable.
 
-        ``clock_now``: the file system's idea of the time now (ns).
+        ``clock_now``: the file system's idea of the time now (ns); ``own``: a folder that we made ourselves meanwhile.
         """
         if not self.usable:
             return None
@@ -133,8 +133,11 @@ class Inputs:
             except OSError:
                 self.looked[path] = "-"
                 continue
-            if list_folder(path) != content:  # again, behind the stamp: nothing may slip in between
-                return None
+            now = list_folder(path)  # again, behind the stamp: nothing may slip in between
+            if now != content:
+                if not own.startswith(path + os.sep) or _without(now, own[len(path) + 1 :].split(os.sep)[0]) != content:
+                    return None
+                content = now
             rows.append(_row("D", path, stamp_of(state), _unsure_folder(state, content, sure), content))
         for path, kind in self.looked.items():
             if path in self.folders or path in self.files:
@@ -144,6 +147,10 @@ class Inputs:
                 continue  # the listing says it
             rows.append(_row("L", path, (0, 0, 0, 0), False, kind))
         return b"\0".join(rows)
+
+
+def _without(content: str, name: str) -> str:
+    return "\2".join(part for part in content.split("\2") if not part.startswith(f"{name}\1"))
 
 
 def kind_at(path: str | bytes) -> str:

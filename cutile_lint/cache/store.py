@@ -50,7 +50,7 @@ class Cache:
         if clock is None:
             return
         installation(inputs)
-        packed = inputs.pack(clock)
+        packed = inputs.pack(clock, self.folder)
         if packed is None:
             return
         from cutile_lint.cache.packing import pack_findings

@@ -7,8 +7,6 @@ They pay from some dozens of ops on. Where there is no ``fork``, one process doe
 from __future__ import annotations
 
 import os
-import pickle
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -131,6 +129,8 @@ def _forked(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], 
     finally:
         for worker in workers:
             _end(worker)
+    import pickle
+
     outcomes: dict[int, Outcome] = {}
     for worker in workers:
         try:
@@ -143,6 +143,9 @@ def _forked(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], 
 
 def _work(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Report], numbers: range, pipe: int) -> None:
     """The life of a forked process: it never returns."""
+    import pickle
+    import signal
+
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it at once, without a word: the parent speaks
@@ -180,6 +183,8 @@ def _collect(workers: list[_Worker]) -> None:
 
 def _end(worker: _Worker) -> None:
     """Take leave of a process; one that still works is ended."""
+    import signal
+
     os.close(worker.pipe)
     try:
         done, _ = os.waitpid(worker.process, os.WNOHANG)

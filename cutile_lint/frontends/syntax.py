@@ -649,10 +649,14 @@ class Module(Record):
     faults: list[Fault] = field(default_factory=list)
     #: beyond a limit (size, depth, tokens): why it was not analysed
     refused: str = ""
+    #: all nodes, once somebody asked: a file is walked for many questions
+    _nodes: list[Node] | None = None
 
     def walk(self) -> Iterator[Node]:
-        for statement in self.body:
-            yield from statement.walk()
+        """All nodes of the file, parents first."""
+        if self._nodes is None:
+            self._nodes = [node for statement in self.body for node in statement.walk()]
+        return iter(self._nodes)
 
     def functions(self) -> Iterator[Function]:
         for node in self.walk():

@@ -47,6 +47,8 @@ class Layout:
         self._markers = tuple(marker.encode() for marker in markers)
         self._exports: dict[bytes, list[Path]] = {}
         self._indexed: set[Path] = set()
+        self._named: dict[Path, tuple[bytes, frozenset[bytes]]] = {}
+        self._given_rust = [path for path in self.given if path.suffix == ".rs"]
         self._trees: dict[Path, list[Path]] = {}
         self._library_files: dict[Path, list[Path]] = {}
         self._packages: dict[Path, list[Path]] = {}
@@ -86,16 +88,21 @@ class Layout:
                 if path.suffix == ".toml" and b"cutile" not in self.data(path):
                     continue  # some other crate's
                 found.update(dict.fromkeys(self._wrappers_near(path, None)))
+        named = {symbol for wrapper in found for symbol in self._symbols(wrapper)}
         for path in self.given:
             if path.suffix == ".rs" and path.name not in ("lib.rs", "ffi_util.rs"):
                 symbols = self._symbols_around(path)
-                if symbols and not any(symbols & self._symbols(wrapper) for wrapper in found):
-                    found.update(dict.fromkeys(self._wrappers_near(path, symbols)))
+                if symbols and not symbols & named:
+                    near = list(self._wrappers_near(path, symbols))
+                    found.update(dict.fromkeys(near))
+                    named.update(symbol for wrapper in near for symbol in self._symbols(wrapper))
             elif path.suffix in (".mlir", ".json"):
                 folder = path.parent.parent
                 symbols = {symbol for entry in self._rust_in(folder) for symbol in self._exporting(entry)}
-                if symbols and not any(symbols & self._symbols(wrapper) for wrapper in found):
-                    found.update(dict.fromkeys(self._wrappers_near(folder / "ffi.rs", symbols)))
+                if symbols and not symbols & named:
+                    near = list(self._wrappers_near(folder / "ffi.rs", symbols))
+                    found.update(dict.fromkeys(near))
+                    named.update(symbol for wrapper in near for symbol in self._symbols(wrapper))
         return sorted(found)
 
     def _with_importers(self, path: Path) -> list[Path]:
@@ -106,13 +113,16 @@ class Layout:
         return importers or [path]
 
     def _importers(self, path: Path) -> list[Path]:
-        """Wrappers beside a helper module (or one folder up) that name it."""
-        stem = (path.parent.name if path.name == "__init__.py" else path.stem).encode()
+        """Wrappers beside a helper module (or one folder up) that import it."""
+        stem = re.escape(path.parent.name if path.name == "__init__.py" else path.stem).encode()
+        imported = re.compile(
+            rb"(?m)^[ \t]*(?:from|import)\b[^\n]*\b" + stem + rb"\b|^[ \t]*from\s+[.\w]+\s+import\s*\([^)]*\b" + stem + rb"\b"
+        )
         beside = [*self._python_in(path.parent), *self._python_in(path.parent.parent)]
         return [
             other
             for other in beside
-            if other != path and b"register_impl" in (data := self.data(other)) and stem in data and self.is_wrapper(other)
+            if other != path and b"register_impl" in (data := self.data(other)) and imported.search(data) and self.is_wrapper(other)
         ]
 
     def _wrappers_near(self, path: Path, symbols: set[bytes] | None) -> Iterator[Path]:
@@ -165,8 +175,14 @@ class Layout:
     def _rust_in(self, folder: Path) -> list[Path]:
         return [path for path in self.workspace.entries(folder) if path.suffix == ".rs"]
 
-    def _symbols(self, path: Path) -> set[bytes]:
-        return set(_SYMBOL.findall(self.data(path))) - _NOT_SYMBOLS
+    def _symbols(self, path: Path) -> frozenset[bytes]:
+        """The words of a file that look like symbols of kernels."""
+        data = self.data(path)
+        known, found = self._named.get(path, (b"", frozenset()))
+        if known is not data:
+            found = frozenset(_SYMBOL.findall(data)) - _NOT_SYMBOLS
+            self._named[path] = (data, found)
+        return found
 
     def _symbols_around(self, path: Path) -> set[bytes]:
         """Symbols exported by a Rust file, or by its neighbours when it exports none (``kernel.rs``)."""
@@ -196,7 +212,8 @@ class Layout:
         for module in modules:
             symbols |= self._symbols(module)
         files = OpFiles(wrapper, frozenset(symbol.decode() for symbol in symbols))
-        self._index(path for path in self.given if path.suffix == ".rs")
+        self._index(self._given_rust)
+        self._given_rust = []
         missing = [symbol for symbol in symbols if symbol not in self._exports]
         if missing:
             self._index(self._rust_below(wrapper.parent))

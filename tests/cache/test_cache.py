@@ -398,7 +398,6 @@ def test_the_folder_ignores_itself_and_can_be_elsewhere(project: Project) -> Non
     project.lint("--cache-dir", "elsewhere/cache")
     assert list((project.root / "elsewhere/cache").glob("*.found"))
     project.write("cutile-lint.toml", 'cache-dir = "configured"\n')
-    (project.root / "configured").mkdir()
     project.lint()
     assert list((project.root / "configured").glob("*.found"))
     assert not project.checked()[1]
