@@ -70,7 +70,7 @@ def read(folder: str, key: bytes, suffix: str, count: int) -> list[bytes] | None
 def write(folder: str, key: bytes, suffix: str, *sections: bytes) -> bool:
     """Write an entry so that others see the old one or the new one; False when the folder does not let us."""
     path = os.path.join(folder, name_of(key) + suffix)
-    scratch = f"{path}.{os.getpid()}.tmp"
+    scratch = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
         with open(scratch, "wb") as file:
             file.write(pack(key, *sections))

@@ -84,7 +84,7 @@ def test_rust_is_parsed_for_rust_only(tmp_path: Path) -> None:
     (tmp_path / "plain.py").write_text("import torch\n\n\ndef f(x):\n    return torch.zeros(3)\n")
     status, names = modules_of(tmp_path, "--no-cache")
     assert status == 0
-    assert names & {"tree_sitter", "tree_sitter_rust", "cutile_lint.frontends.python.parser", *HEAVY} == set()
+    assert names & {"tree_sitter", "tree_sitter_rust", *HEAVY} == set()
 
 
 # ── reads and parses ──
