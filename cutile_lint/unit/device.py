@@ -200,6 +200,16 @@ def explicit_latency(value: Value | None) -> Value | None:
     return None
 
 
+def disabled_tma(access: Access) -> Place | None:
+    """Where ``tma::Disabled`` is written for an access (in one of several alternatives)."""
+    for _, one in alternatives(access.tma) if access.tma is not None else ():
+        if isinstance(one, Term) and one.op == "external" and one.name.rsplit("::", 1)[-1] == "Disabled":
+            place = one.place if one.place is not None else access.tma_place
+            if place is not None and place.text.endswith("Disabled"):
+                return place
+    return None
+
+
 def scalar_origin(value: Value, entry: Entry) -> str | None:
     """ "pointer", "dimension" (of a tensor's shape or strides) or "scalar" for what a value is computed from; None: not known."""
     kinds: set[str] = set()

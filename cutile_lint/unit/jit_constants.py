@@ -98,7 +98,7 @@ def _plain(text: str) -> str | None:
     match = _SCIENTIFIC.fullmatch(text.strip())
     if match is None:
         return None
-    digits = format(Decimal(match.group(1).replace("_", "")), "f")
+    digits = format(Decimal(match.group(1).replace("_", "")).normalize(), "f")
     sign = "-" if text.lstrip().startswith("-") else ""
     return sign + (digits if "." in digits else digits + ".0") + (match.group(2) or "")
 

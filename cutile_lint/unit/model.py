@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cutile_lint.unit.machine.values import Value
     from cutile_lint.unit.options import OptionArgument
     from cutile_lint.unit.percall import CallWork
+    from cutile_lint.unit.reference_kernels import EntryReference
     from cutile_lint.unit.region import TimedWork
     from cutile_lint.unit.transpose_copies import TransposedCopy
     from cutile_lint.unit.transpose_flags import IgnoredFlag
@@ -50,6 +51,7 @@ class KernelUnit:
         self.siblings: list[KernelUnit] = [self]
         self._export_runs: dict[int, ExportRun] = {}
         self._entry_runs: dict[str, EntryRun] = {}
+        self._entry_references: dict[str, EntryReference | None] = {}
 
     def __repr__(self) -> str:
         return f"KernelUnit({self.name!r})"
@@ -260,6 +262,14 @@ class KernelUnit:
         from cutile_lint.unit.evidence import find_reference
 
         return find_reference(self)
+
+    def entry_reference(self, entry: Entry) -> EntryReference | None:
+        """The reference's kernels that stand behind a device entry; None without any evidence."""
+        from cutile_lint.unit.reference_kernels import entry_reference
+
+        if entry.name not in self._entry_references:
+            self._entry_references[entry.name] = entry_reference(self, entry)
+        return self._entry_references[entry.name]
 
     @cached_property
     def call_work(self) -> list[CallWork]:
