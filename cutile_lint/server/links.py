@@ -1,0 +1,205 @@
+"""What belongs together across the languages: calls, declarations, exports, slots, config fields and entries, place by place.
+
+Made once per analysis; requests only look places up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cutile_lint.frontends import syntax
+from cutile_lint.sources import Place, Span
+from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.boundary import Boundary, Slot
+from cutile_lint.unit.configs import configs_of
+from cutile_lint.unit.launches import Launch
+from cutile_lint.unit.machine.trace import Tuning
+from cutile_lint.unit.machine.values import alternatives
+from cutile_lint.unit.options import plain_sources, unapplied_options, unattached_launches
+
+#: role of a place -> roles of the places that are its definition, the first that there are
+DEFINED_BY: dict[str, tuple[str, ...]] = {
+    "call": ("export", "declaration"),
+    "declaration": ("export",),
+    "export": ("export",),
+    "argument": ("parameter", "declared"),
+    "declared": ("parameter",),
+    "parameter": ("config", "argument"),
+    "read": ("config", "parameter"),
+    "config": ("config",),
+    "use": ("parameter",),
+    "launch": ("entry",),
+    "entry": ("entry",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place with what it is of its thing: a key of :data:`DEFINED_BY`."""
+
+    place: Place
+    role: str
+
+
+@dataclass(slots=True)
+class Thing:
+    """An export, a slot or an entry, with all places that mean it."""
+
+    kind: str
+    name: str
+    spots: dict[tuple[Place, str], Spot] = field(default_factory=dict)
+
+    def add(self, place: Place | None, role: str) -> None:
+        if place is not None:
+            self.spots.setdefault((place, role), Spot(place, role))
+
+    def places(self, *roles: str) -> list[Place]:
+        """Places in one of the roles (none given: in any), each once."""
+        return list(dict.fromkeys(spot.place for spot in self.spots.values() if not roles or spot.role in roles))
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A slot's name for the argument at a place."""
+
+    place: Place
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """What is said above an export: its callers, and facts about it."""
+
+    place: Place
+    callers: tuple[Place, ...]
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Everything of one op file."""
+
+    things: tuple[Thing, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    lenses: tuple[Lens, ...] = ()
+
+
+NO_LINKS = Links()
+
+
+def links_of(units: Iterable[KernelUnit]) -> Links:
+    """The links of the ops of one file; what several ops share is there once."""
+    things: dict[tuple[str, Place], Thing] = {}
+    hints: dict[tuple[Place, str], Hint] = {}
+    lenses: dict[Place, Lens] = {}
+    for unit in units:
+        tunings = {id(launch): _tuning(run.tunings, launch) for run in unit.runs for launch in run.launches}
+        for boundary in unit.boundary:
+            _export(boundary, things)
+            for slot in boundary.slots:
+                _slot(boundary, slot, tunings, things)
+            for launch in boundary.launches:
+                if boundary.is_aligned(launch):
+                    for slot in boundary.slots:
+                        place = launch.argument_place(slot.index)
+                        hints.setdefault((place, slot.name), Hint(place, slot.name, slot.type))
+            lens = _lens(unit, boundary)
+            before = lenses.get(lens.place)
+            callers = tuple(dict.fromkeys((*(before.callers if before else ()), *lens.callers)))
+            lenses[lens.place] = Lens(lens.place, callers, before.facts if before else lens.facts)
+    unsure = {place for place, _ in hints if sum(place == other for other, _ in hints) > 1}  # a spread argument
+    kept = tuple(hint for hint in hints.values() if hint.place not in unsure)
+    return Links(tuple(things.values()), kept, tuple(lenses.values()))
+
+
+def _tuning(tunings: list[Tuning], launch: Launch) -> Tuning | None:
+    return next((one for one in tunings if one.number == launch.timed), None)
+
+
+def _thing(things: dict[tuple[str, Place], Thing], kind: str, name: str, place: Place) -> Thing:
+    return things.setdefault((kind, place), Thing(kind, name))
+
+
+def _export(boundary: Boundary, things: dict[tuple[str, Place], Thing]) -> None:
+    thing = _thing(things, "export", boundary.symbol, boundary.export.place)
+    thing.add(boundary.export.place, "export")
+    if boundary.cdef is not None:
+        thing.add(boundary.in_text(boundary.cdef.name_span), "declaration")
+    for launch in boundary.launches:
+        thing.add(_called_name(launch), "call")
+    for launch in boundary.kernel_launches:
+        if launch.entry is not None:
+            entry = _thing(things, "entry", launch.entry_name, launch.entry.place)
+            entry.add(launch.entry.place, "entry")
+            entry.add(_word(launch.place, launch.entry_name), "launch")
+
+
+def _called_name(launch: Launch) -> Place:
+    node = launch.event.node
+    func = node.func if isinstance(node, syntax.Call) else None
+    return Place(launch.place.source, func.name_span) if isinstance(func, syntax.Attr) else launch.place
+
+
+def _slot(boundary: Boundary, slot: Slot, tunings: dict[int, Tuning | None], things: dict[tuple[str, Place], Thing]) -> None:
+    thing = _thing(things, "slot", slot.name, slot.place)
+    thing.add(_word(slot.place, slot.name), "parameter")
+    if slot.declared is not None:
+        thing.add(boundary.in_text(slot.declared.name_span), "declared")
+    for use in slot.uses:
+        thing.add(use.place, "use")
+    for launch in boundary.launches:
+        if not boundary.is_aligned(launch):
+            continue
+        thing.add(launch.argument_place(slot.index), "argument")
+        for place, role in _fields(launch, slot.index, tunings.get(id(launch))):
+            thing.add(place, role)
+
+
+def _fields(launch: Launch, index: int, tuning: Tuning | None) -> Iterator[tuple[Place | None, str]]:
+    """Where the config field that a slot gets is read, and where the configs give it a value."""
+    for _, leaf in alternatives(launch.arguments.positional[index]):
+        for source in plain_sources(leaf):
+            if source.op != "field":
+                continue
+            yield source.place, "read"
+            for config in (configs_of(tuning) if tuning is not None else None) or ():
+                yield config.place_of(source.name), "config"
+
+
+def _word(place: Place, word: str) -> Place:
+    """The first whole occurrence of a word in a place; the place itself when there is none."""
+    text = place.source.data[place.span.start : place.span.end]
+    import re
+
+    found = re.search(rb"\b" + re.escape(word.encode()) + rb"\b", text)
+    if found is None:
+        return place
+    return Place(place.source, Span(place.span.start + found.start(), place.span.start + found.end()))
+
+
+def _lens(unit: KernelUnit, boundary: Boundary) -> Lens:
+    count = len(boundary.kernel_launches)
+    facts = [f"{count} variant{'s' if count != 1 else ''}"] if count else []
+    options = dict.fromkeys(slot.option for slot in boundary.slots if slot.option is not None)
+    if options:
+        missing = dict.fromkeys(one.option for one in unapplied_options(unit) if one.boundary is boundary)
+        bare = any(one is boundary for one, _ in unattached_launches(unit))
+        if missing:
+            facts.append(f"{', '.join(missing)} not applied")
+        elif bare:
+            facts.append("options not attached")
+        elif not boundary.run.trace.gaps:
+            facts.append("options forwarded")
+    return Lens(boundary.export.place, tuple(dict.fromkeys(launch.place for launch in boundary.launches)), tuple(facts))
+
+
+def spots_at(links: Iterable[Links], path: Path) -> Iterator[tuple[Thing, Spot]]:
+    """All spots in a file."""
+    for one in links:
+        for thing in one.things:
+            for spot in thing.spots.values():
+                if spot.place.path == path:
+                    yield thing, spot

@@ -1,0 +1,90 @@
+"""The files of a workspace while they are edited: one :class:`Workspace` that changes in place and says what an analysis looked at."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cutile_lint.sources import Source, Workspace
+from cutile_lint.sources.workspace import size_limit
+
+
+class LiveWorkspace(Workspace):
+    """Sources keep their identity until their file changes, so that what is known by them (trees) stays good."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: paths of files and folders looked at since the set was last emptied
+        self.asked: set[Path] = set()
+
+    def source(self, path: Path) -> Source | None:
+        self.asked.add(path)
+        return super().source(path)
+
+    def exists(self, path: Path) -> bool:
+        self.asked.add(path)
+        return super().exists(path)
+
+    def entries(self, directory: Path) -> list[Path]:
+        self.asked.add(directory)
+        return super().entries(directory)
+
+    def lay_over(self, path: Path, source: Source) -> bool:
+        """Let a buffer's text stand for the file. Returns whether a file is there now that was not before."""
+        new = path not in self.overlays and not self.exists(path)
+        self.overlays[path] = source.data
+        self.problems.pop(path, None)
+        self.reads[path] = None
+        if len(source.data) > size_limit(path) or b"\0" in source.data:
+            self._sources[path] = self._load(path)
+        else:
+            self._sources[path] = source
+        if new:
+            self._forget_tree()
+        return new
+
+    def uncover(self, path: Path) -> None:
+        """Back to the file on disk."""
+        if self.overlays.pop(path, None) is not None:
+            self._drop(path)
+            self._forget_tree()
+
+    def reread(self, path: Path) -> bool:
+        """Notice that a file has changed on disk, has come or has gone. Returns whether it has come or gone."""
+        if path in self.overlays:
+            return False
+        was = self._exists.get(path, path in self.reads)
+        self._drop(path)
+        changed = was != os.path.exists(path)
+        if changed:
+            self._forget_tree()
+        return changed
+
+    def is_stale(self, path: Path) -> bool:
+        """Whether a file that was read has another stamp now (for clients that watch no files)."""
+        stamp = self.reads.get(path)
+        if stamp is None or path in self.overlays:
+            return False
+        try:
+            state = os.stat(path)
+        except OSError:
+            return True
+        return (state.st_mtime_ns, state.st_size, state.st_ino) != (stamp.mtime, stamp.size, stamp.inode)
+
+    def _drop(self, path: Path) -> None:
+        for table in (self._sources, self._exists, self._kinds, self._digests, self.reads, self.problems):
+            table.pop(path, None)  # type: ignore[attr-defined]
+        self.misses.discard(path)
+
+    def _forget_tree(self) -> None:
+        """What is where must be found out anew."""
+        self._exists.clear()
+        self._entries.clear()
+        self._kinds.clear()
+        self.misses.clear()
+        self._overlay_children.clear()
+        for path in self.overlays:
+            child = path
+            for parent in path.parents:
+                self._overlay_children.setdefault(parent, set()).add(child.name)
+                child = parent

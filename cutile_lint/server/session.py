@@ -1,0 +1,416 @@
+"""The analysis behind the server: ops checked one wrapper at a time, each again only when a file that it looked at has changed.
+
+Lives on one thread. What comes out (:class:`Outcome`) is never changed afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cutile_lint.config import Configurations, Settings
+from cutile_lint.engine import api
+from cutile_lint.engine.registry import RuleInfo
+from cutile_lint.engine.run import UNUSED, run
+from cutile_lint.errors import UserError
+from cutile_lint.findings import Finding
+from cutile_lint.frontends.syntax import Fault
+from cutile_lint.server.links import NO_LINKS, Links, links_of
+from cutile_lint.server.live import LiveWorkspace
+from cutile_lint.server.settings import ClientSettings
+from cutile_lint.sources import Place, Source
+from cutile_lint.sources.discovery import is_candidate
+from cutile_lint.unit import KernelUnit, Plan
+from cutile_lint.unit.program import Parsed
+
+#: what links files to each other: while it stays, so do the ops they are part of
+_LINKING = re.compile(
+    rb'\bcutile[\w-]*|\bautotune_launch\b|\bregister_impl\b|\bbind_kernel_function_cffi\b|export_name\s*=\s*"\w+"'
+    rb'|extern\s+"C"\s+fn\s+\w+|include!\s*\([^)]*\)|#\[path[^\]]*\]'
+)
+_CONFIGURATION = ("pyproject.toml", "cutile-lint.toml", ".gitignore")
+SYNTAX_ERROR = "CTL900"
+
+#: a wrapper; or the folder of loose Rust files, for those that no wrapper uses
+Key = Path
+
+
+class Stale(BaseException):
+    """The texts have changed while they were analysed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the check of one op file gave. ``looked_at``: everything that it depends on."""
+
+    findings: tuple[Finding, ...] = ()
+    errors: tuple[str, ...] = ()
+    looked_at: frozenset[Path] = frozenset()
+    #: the files that belong to it
+    files: frozenset[Path] = frozenset()
+    rust: frozenset[Path] = frozenset()
+    #: files with suppressions, for judging which ones are unused
+    held: tuple[Path, ...] = ()
+    links: Links = NO_LINKS
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What a change of the texts means. ``broken``: faults of open files whose last good text is analysed instead."""
+
+    waiting: int
+    broken: Mapping[Path, tuple[Source, tuple[Finding, ...]]] = field(default_factory=dict)
+    messages: tuple[str, ...] = ()
+    #: keys that are no longer ops
+    gone: tuple[Key, ...] = ()
+
+
+class Session:
+    """``trust_rules``: load ``rule-paths`` of discovered project files."""
+
+    def __init__(self, trust_rules: bool = False, config: Path | None = None) -> None:
+        self._trust_rules = trust_rules
+        self._config = config
+        self.client = ClientSettings()
+        self.folders: list[Path] = []
+        self.workspace = LiveWorkspace()
+        self._open: dict[Path, Source] = {}
+        self._good: dict[Path, Source] = {}
+        self._broken: dict[Path, tuple[Source, tuple[Finding, ...]]] = {}
+        self._linking: dict[Path, Counter[bytes]] = {}
+        self._trees = Parsed()
+        self._trees.LIMIT = 256  # type: ignore[misc]
+        self._trees_behind = Parsed()
+        self._outcomes: dict[Key, Outcome] = {}
+        self._dirty: dict[Key, None] = {}
+        self._plans: list[tuple[Settings, Plan]] = []
+        self._plan_of: dict[Key, Plan] = {}
+        self._structure_is_old = True
+        self._settings_are_old = True
+        self._messages: list[str] = []
+        self.configurations = Configurations()
+        self._rules: list[RuleInfo] = []
+        self._by_code: dict[str, RuleInfo] = {}
+        self._codes: dict[str, str] = {}
+        self._baselines: dict[Path, object] = {}
+
+    # ── changes ──
+
+    def set_client(self, client: ClientSettings, folders: Iterable[Path]) -> None:
+        self.client = client
+        self.folders = list(folders)
+        self._settings_are_old = True
+
+    def update(self, opened: Mapping[Path, Source], on_disk: Iterable[Path] = ()) -> Update:
+        """Take over the open texts and changes on disk; find out which ops are to be checked again."""
+        changed: set[Path] = set()
+        for path in [path for path in self._open if path not in opened]:
+            self._close(path)
+            changed.add(path)
+        for path, source in opened.items():
+            if self._open.get(path) is not source:
+                self._open[path] = source
+                if self._take(path, source):
+                    changed.add(path)
+        for path in on_disk:
+            if path not in self._open:
+                if self.workspace.reread(path):
+                    self._structure_is_old = True
+                changed.add(path)
+        stale = {path for key in self._wanted_first() for path in self._outcome(key).looked_at if self.workspace.is_stale(path)}
+        for path in stale:
+            if self.workspace.reread(path):
+                self._structure_is_old = True
+            changed.add(path)
+        if any(path.name in _CONFIGURATION for path in changed):
+            self._settings_are_old = True
+        relinked = {word for path in changed for word in self._relinked(path)}
+        for key, outcome in self._outcomes.items():
+            if not outcome.looked_at.isdisjoint(changed):
+                self._dirty[key] = None
+        before = set(self._plan_of)
+        if self._settings_are_old:
+            self._configure()
+        if self._structure_is_old:
+            self._plan(changed, relinked)
+        gone = tuple(before - set(self._plan_of))
+        for key in gone:
+            self._outcomes.pop(key, None)
+            self._dirty.pop(key, None)
+        messages, self._messages = tuple(self._messages), []
+        return Update(len(self._dirty), dict(self._broken), messages, gone)
+
+    def _take(self, path: Path, source: Source) -> bool:
+        """Lay an open text over its file, or the last good one when it does not parse. Returns whether the analysis sees a change."""
+        faults = self._faults(source)
+        good = self._good.get(path)
+        if faults and good is None and (on_disk := self._on_disk(path)) is not None and not self._faults(on_disk):
+            good = on_disk
+        if faults and good is not None:
+            on = SYNTAX_ERROR in self._by_code
+            self._broken[path] = (source, tuple(self._syntax_finding(source, fault) for fault in faults if on))
+            shown = good
+        else:
+            self._broken.pop(path, None)
+            shown = source
+        if not faults:
+            self._good[path] = source
+        before = self.workspace.overlays.get(path)
+        if before == shown.data:
+            return False
+        same = before is None and self._is_same(path, shown)
+        if self.workspace.lay_over(path, shown):
+            self._structure_is_old = True
+        if path not in self._linking:
+            self._structure_is_old = True  # a file that no plan knows yet
+        return not same
+
+    def _on_disk(self, path: Path) -> Source | None:
+        return self.workspace.source(path) if path not in self.workspace.overlays else None
+
+    def _is_same(self, path: Path, shown: Source) -> bool:
+        known = self.workspace._sources.get(path)
+        return known is not None and known.data == shown.data
+
+    def _faults(self, source: Source) -> list[Fault]:
+        if not (source.is_python or source.is_rust):
+            return []
+        if len(source.data) > 2 << 20 or b"\0" in source.data:
+            return []
+        return self._trees.module(source).faults
+
+    def _syntax_finding(self, source: Source, fault: Fault) -> Finding:
+        return Finding(Place(source, fault.span), fault.message, code=SYNTAX_ERROR, name="syntax-error")
+
+    def _close(self, path: Path) -> None:
+        for table in (self._open, self._good, self._broken):
+            table.pop(path, None)
+        self.workspace.uncover(path)
+        self._structure_is_old = True
+
+    def _relinked(self, path: Path) -> set[bytes]:
+        """What a changed file links, or no longer links, to others; nothing when its links are as before."""
+        before = self._linking.get(path)
+        now = self._links_in(path)
+        self._linking[path] = now
+        if before is None or before == now:
+            if before is None:
+                self._structure_is_old = True
+            return set() if before is not None else set(now)
+        self._structure_is_old = True
+        return set(before) ^ set(now)
+
+    def _links_in(self, path: Path) -> Counter[bytes]:
+        source = self.workspace.source(path)
+        return Counter(_LINKING.findall(source.data)) if source is not None else Counter()
+
+    # ── configuration ──
+
+    def _configure(self) -> None:
+        """Read the configuration anew; where it is wrong, say so and go on with the defaults."""
+        self._settings_are_old = False
+        self._structure_is_old = True
+        self._dirty.update(dict.fromkeys(self._outcomes))
+        self._baselines.clear()
+        try:
+            self.configurations = self._configurations()
+            for folder in self.folders or [Path.cwd()]:
+                self.configurations.for_folder(folder)
+        except (UserError, OSError) as error:
+            self._messages.append(str(error))
+            self.configurations = api.fixed(self.client.overrides(Settings()))
+
+    def _configurations(self) -> Configurations:
+        config = self.client.config or self._config
+        return Configurations(self.workspace, config, self.client.overrides, self._trust_rules)
+
+    def _settings_for(self, path: Path) -> Settings:
+        try:
+            return self.configurations.for_file(path)
+        except (UserError, OSError) as error:
+            self._messages.append(str(error))
+            self.configurations = api.fixed(self.client.overrides(Settings()))
+            return self.configurations.for_file(path)
+
+    # ── which ops there are ──
+
+    def _plan(self, changed: set[Path], relinked: set[bytes]) -> None:
+        self._structure_is_old = False
+        known = set(self._plan_of)
+        files = self._files()
+        groups: dict[int, tuple[Settings, list[Path]]] = {}
+        for path in files:
+            settings = self._settings_for(path)
+            groups.setdefault(id(settings), (settings, []))[1].append(path)
+        self._choose_rules([settings for settings, _ in groups.values()])
+        self._plans, self._plan_of = [], {}
+        for settings, paths in groups.values():
+            plan = Plan(self.workspace, paths, settings, self._trees)
+            self._plans.append((settings, plan))
+            self._plan_of.update(dict.fromkeys(plan.wrappers, plan))
+            if any(path.suffix in (".rs", ".mlir") or path.name in ("Cargo.toml", "analysis.json") for path in paths):
+                self._plan_of.setdefault(_loose_key(settings), plan)
+        for path in files:
+            if path not in self._linking:
+                self._linking[path] = self._links_in(path)
+        for key in self._plan_of:
+            if key not in known or key not in self._outcomes:
+                self._dirty[key] = None
+            elif relinked and any(word in self._linking.get(key, ()) for word in relinked):
+                self._dirty[key] = None
+        if changed:
+            self._dirty.update((key, None) for key in self._plan_of if key.name == _LOOSE)
+
+    def _files(self) -> list[Path]:
+        """The files that are checked: those of the workspace folders, and the open ones."""
+        found: dict[Path, None] = {}
+        if self.client.scope == "workspace" and self.folders:
+            try:
+                found.update(dict.fromkeys(api.find_files([f for f in self.folders if f.is_dir()] or [], self.configurations).files))
+            except (UserError, OSError) as error:
+                self._messages.append(str(error))
+        for path in self._open:
+            if is_candidate(path.name) and not self._settings_for(path).excludes(str(path)):
+                found[path] = None
+        return sorted(found)
+
+    def _choose_rules(self, settings: list[Settings]) -> None:
+        report = api.CheckReport()
+        try:
+            self._by_code, self._codes = api.chosen_rules(settings, report)
+        except UserError as error:
+            self._messages.append(str(error))
+            self._by_code, self._codes = api.chosen_rules([Settings()], report)
+        self._messages += report.errors
+        self._rules = [self._by_code[code] for code in sorted(self._by_code)]
+
+    # ── checking ──
+
+    def _outcome(self, key: Key) -> Outcome:
+        return self._outcomes.get(key, Outcome())
+
+    def _wanted_first(self) -> list[Key]:
+        """Keys that open files belong to."""
+        return [key for key in self._plan_of if key in self._open or not self._outcome(key).files.isdisjoint(self._open)]
+
+    def next(self) -> Key | None:
+        """The op to check next: one with an open file if there is one."""
+        if not self._dirty:
+            return None
+        first = next((key for key in self._dirty if key in self._open), None)
+        first = first or next((key for key in self._dirty if not self._outcome(key).files.isdisjoint(self._open)), None)
+        first = first or next((key for key in self._dirty if any(key.parent in path.parents for path in self._open)), None)
+        return first or next(key for key in self._dirty)
+
+    def is_waiting(self, path: Path) -> bool:
+        """Whether an op that a file belongs to is still to be checked."""
+        return any(
+            key == path or path in self._outcome(key).looked_at or key not in self._outcomes or key.name == _LOOSE
+            for key in self._dirty
+        )
+
+    def check(self, key: Key, proceed: Callable[[], None] = lambda: None) -> Outcome:
+        """Check one op. ``proceed`` may raise :class:`Stale`; the op then stays to be checked."""
+        plan = self._plan_of[key]
+        self.workspace.asked = set()
+        trees = self._trees if self._is_near(key) else self._trees_behind
+        proceed()
+        units: list[KernelUnit] = []
+        errors: list[str] = []
+        try:
+            if key.name == _LOOSE:
+                covered = {path for outcome in self._outcomes.values() for path in outcome.rust}
+                units = plan.loose_units(covered, trees)
+            else:
+                units = plan.units_of(key, trees)
+        except UserError as error:
+            errors.append(str(error))
+        except Exception as error:
+            errors.append(f"internal error while reading `{key.name}`: {type(error).__name__}: {error}")
+        report = run(units, self._rules, self._settings_for, known=self._codes.get, proceed=proceed)
+        errors += [str(error) for error in report.errors]
+        files = frozenset({source.path for unit in units for source in unit.files} | ({key} if key.name != _LOOSE else set()))
+        rust = frozenset(
+            path for unit in units for path in (*unit.layout.rust, unit.layout.library) if path is not None and key.name != _LOOSE
+        )
+        findings = [one for one in report.findings if not self._settings_for(one.path).excludes(str(one.path))]
+        links = self._links(units, errors)
+        outcome = Outcome(
+            tuple(self._new(findings)),
+            tuple(errors),
+            frozenset(self.workspace.asked) | files,
+            files | {one.path for one in findings},
+            rust,
+            tuple(item.source.path for item in report.suppressions),
+            links,
+        )
+        if self._dirty_loose(rust, self._outcomes.get(key)):
+            self._dirty.update((other, None) for other in self._plan_of if other.name == _LOOSE)
+        self._outcomes[key] = outcome
+        self._dirty.pop(key, None)
+        return outcome
+
+    def _links(self, units: list[KernelUnit], errors: list[str]) -> Links:
+        if not (self.client.navigation or self.client.inlay_hints or self.client.code_lens):
+            return NO_LINKS
+        try:
+            return links_of(units)
+        except Exception as error:  # findings do not depend on it
+            errors.append(f"internal error while linking: {type(error).__name__}: {error}")
+            return NO_LINKS
+
+    def _is_near(self, key: Key) -> bool:
+        return key in self._open or not self._outcome(key).files.isdisjoint(self._open)
+
+    def _dirty_loose(self, rust: frozenset[Path], before: Outcome | None) -> bool:
+        return before is not None and before.rust != rust
+
+    def _new(self, findings: list[Finding]) -> list[Finding]:
+        """The findings that no baseline knows."""
+        from cutile_lint.engine.baseline import Baseline, load_baseline
+
+        kept: dict[Path | None, list[Finding]] = {}
+        for finding in findings:
+            kept.setdefault(self._settings_for(finding.path).baseline, []).append(finding)
+        new: list[Finding] = []
+        for file, group in kept.items():
+            if file is None:
+                new += group
+                continue
+            if file not in self._baselines:
+                try:
+                    self._baselines[file] = load_baseline(file)
+                except UserError as error:
+                    self._messages.append(str(error))
+                    self._baselines[file] = None
+            baseline = self._baselines[file]
+            new += baseline.new(group) if isinstance(baseline, Baseline) else group
+        return sorted(new, key=Finding.sort_key)
+
+    def problems(self) -> list[Finding]:
+        """Findings about files that could not be read."""
+        info = self._by_code.get(api.NOT_ANALYSED)
+        known = set(self._linking) | set(self._open)
+        if info is None or not self.workspace.problems:
+            return []
+        return [one for one in api.problem_findings(self.workspace, self.configurations, info) if one.path in known]
+
+    def settings_messages(self) -> list[str]:
+        messages, self._messages = self._messages, []
+        return messages
+
+
+_LOOSE = "*.rs"
+
+
+def _loose_key(settings: Settings) -> Path:
+    """The key of the files of a group that no wrapper uses."""
+    return settings.root / _LOOSE
+
+
+def is_judgement(finding: Finding) -> bool:
+    """The finding says that a suppression is not needed, which every op of its file must agree to."""
+    return finding.code == UNUSED
