@@ -102,7 +102,8 @@ def test_the_wheel_holds_the_package_with_rules_bases_and_index(built: Built) ->
         name = path.relative_to(ROOT).as_posix()
         name = f"cutile_lint/_{name}" if name.startswith("rules/") else name
         assert name in names
-    assert {"cutile_lint/py.typed", "cutile_lint/_rules/__init__.py", "cutile_lint/_rules_index.json"} <= names
+    assert {"cutile_lint/py.typed", "cutile_lint/config/schema.json"} <= names
+    assert {"cutile_lint/_rules/__init__.py", "cutile_lint/_rules_index.json"} <= names
     assert {name.split("/", 1)[0] for name in names} == {"cutile_lint", f"cutile_lint-{cutile_lint.__version__}.dist-info"}
     assert not [name for name in names if "__pycache__" in name or name.endswith(".tmp")]
 
@@ -122,6 +123,20 @@ def test_the_metadata_says_licence_version_and_readme(built: Built) -> None:
     assert "License-File: LICENSE\n" in metadata
     assert "Description-Content-Type: text/markdown\n" in metadata
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in built.wheel_names())
+    assert "Provides-Extra: test\n" in metadata and "Provides-Extra: watch\n" in metadata
+    assert "Classifier: Typing :: Typed\n" in metadata
+    needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
+    assert not [line for line in needed if any(name in line for name in ("watchfiles", "pytest", "jsonschema", "pre-commit"))]
+
+
+def test_the_version_is_said_once_and_the_changelog_speaks_of_it() -> None:
+    import re
+
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'dynamic = ["version"]' in text and f'"{cutile_lint.__version__}"' not in text
+    headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[0] in ("Unreleased", cutile_lint.__version__)
+    assert re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc)\d+)?", cutile_lint.__version__)
 
 
 def test_the_index_in_the_wheel_is_that_of_the_rules(built: Built) -> None:
@@ -138,7 +153,7 @@ import json, sys, cutile_lint
 from cutile_lint.engine.cases import load_base
 from cutile_lint.engine.registry import load_rules
 for info in load_rules():
-    info.load()
+    info.coded and info.load()
 load_base("row_scale")
 print(json.dumps([cutile_lint.__file__, [i.code for i in load_rules()], [n for n in sys.modules if n.startswith("rules")]]))
 """
@@ -157,6 +172,21 @@ def test_the_rules_are_found_and_loaded(way: str, built: Built, installed: Insta
 
 def test_the_console_script_tells_its_version(installed: Installed) -> None:
     assert cutile_lint.__version__ in succeed([installed.script, "--version"], installed.folder)
+
+
+def test_the_installed_package_has_its_api_commands_and_schema(installed: Installed) -> None:
+    code = "import cutile_lint, json; print(json.dumps([item.code for item in cutile_lint.check(['op'])]))"
+    op = shutil.copytree(ROOT / "rules" / "bases" / "row_scale", installed.folder / "op")
+    wrapper = Path(op) / "row_scale.py"
+    wrapper.write_text(
+        wrapper.read_text(encoding="utf-8").replace("torch.empty_like(x)\n        grid", "torch.zeros_like(x)\n        grid")
+    )
+    assert json.loads(succeed([installed.python, "-c", code], installed.folder)) == ["CTL101"]
+    assert json.loads(succeed([installed.script, "config", "--schema"], installed.folder))["title"] == "cutile-lint"
+    assert "complete -o filenames" in succeed([installed.script, "completion", "bash"], installed.folder)
+    succeed([installed.script, "new-rule", "a-rule"], installed.folder)
+    tested = run([installed.script, "test-rules", "rules"], installed.folder)
+    assert tested.returncode == 1 and "1 case passed, 2 failed." in tested.stdout, tested.stdout + tested.stderr
 
 
 def test_the_main_job_runs_on_a_copy_of_the_examples(installed: Installed) -> None:
