@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
+from cutile_lint.unit.accumulator_slots import accumulator_generics
 from cutile_lint.unit.device import SUMS, Kernel
 from cutile_lint.unit.launches import KernelLaunch
 from cutile_lint.unit.machine.paths import contradictory
@@ -57,7 +58,7 @@ def _half(unit: KernelUnit, kernel: Kernel, found: str | None) -> tuple[str, str
     if found.rsplit("::", 1)[-1] in _HALF:
         return found, ""
     names = [generic.name for generic in kernel.entry.generics if generic.kind == "type"]
-    if found not in names:
+    if found not in names or found in accumulator_generics(kernel):  # of its own for the accumulator: CTL621's
         return "", ""
     at = [generic.name for generic in kernel.entry.generics].index(found)
     for boundary in unit.boundary:

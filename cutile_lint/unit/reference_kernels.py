@@ -103,7 +103,7 @@ def _paths(unit: KernelUnit, entry: Entry) -> Iterator[tuple[Condition, tuple[st
                 condition = substituted(kernel.path, symbols_of(boundary, launch, kernel))
                 path = (*launch.path, *condition)
                 key = (id(launch), tuple(literal.key() for literal in path))
-                if key not in seen and possible(condition, launch.path) is not False:
+                if key not in seen and all(possible((literal,), launch.path) is not False for literal in condition):
                     seen.add(key)
                     yield path, (entry.name, boundary.symbol)
 
