@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from cutile_lint.sources import Place
 from cutile_lint.unit.fold import Folder
+from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Tuning
-from cutile_lint.unit.machine.values import Condition, Entries, Items, Known, Record, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import Choice, Condition, Entries, Items, Known, Record, Term, Value, alternatives, subterms
 from cutile_lint.unit.option_names import option_named
 
 
@@ -47,6 +48,11 @@ class Config:
         def lookup(term: Term) -> Value | None:
             if term.op == "field" and is_config(term.base, tuning):
                 return self.fields.get(term.name)
+            if term.op == "call" and term.name == "hasattr" and is_config(term.base, tuning) and isinstance(term.args[1], Known):
+                return Known(term.args[1].value in self.fields)
+            if term.op == "compare" and term.name in ("in", "not in") and is_config(term.args[1], tuning):
+                name = term.base
+                return Known((name.value in self.fields) is (term.name == "in")) if isinstance(name, Known) else None
             return None
 
         return Folder(lookup)
@@ -79,7 +85,28 @@ def _configs(configs: Value, base: Condition) -> list[Config] | None:
                 config = _config(one, path + condition + more)
                 if config is None:
                     return None
-                found.append(config)
+                found += _by_options(config)
+    return found
+
+
+def _by_options(config: Config) -> list[Config]:
+    """The config, once for each value that a compile option of it may have: fields hold what they have on the config's path."""
+    found = [config]
+    for name in [name for name, value in config.fields.items() if isinstance(value, Choice)]:
+        following: list[Config] = []
+        for one in found:
+            value = one.fields[name]
+            if not isinstance(value, Choice):
+                following.append(one)
+                continue
+            kept = [(more, leaf) for more, leaf in alternatives(value) if not contradictory(one.path, more)]
+            if len(kept) == 1:
+                following.append(Config({**one.fields, name: kept[0][1]}, one.path, one.place, one.kind))
+            elif kept and len(kept) < 5 and option_named(name) is not None:
+                following += [Config({**one.fields, name: leaf}, one.path + more, one.place, one.kind) for more, leaf in kept]
+            else:
+                following.append(one)
+        found = following
     return found
 
 

@@ -76,11 +76,14 @@ def lost_options(unit: KernelUnit, option: str) -> Iterator[LostOption]:
     for argument in unit.option_arguments:
         if argument.option != option or _has_swap(unit, argument) or grid_source(argument) is not None:
             continue
-        leaves = [(path, leaf) for path, leaf in alternatives(argument.value) if not _carries(leaf, option)]
+        leaves = alternatives(argument.value)
         configs = configs_of(argument.tuning) if argument.tuning is not None else []
-        if not leaves or configs is None:
+        if configs is None:
             continue
-        values = list(_lost_by_configs(argument, configs, leaves)) or list(_lost_to_reference(unit, argument, configs, leaves))
+        values = list(_lost_by_configs(argument, configs, leaves))
+        if not values:
+            others = [(path, leaf) for path, leaf in leaves if not _carries(leaf, option)]
+            values = list(_lost_to_reference(unit, argument, configs, others))
         yield from _by_origin(argument, values, configs)
 
 
@@ -90,7 +93,7 @@ def _has_swap(unit: KernelUnit, argument: OptionArgument) -> bool:
 
 
 def _carries(leaf: Value, option: str) -> bool:
-    """The value is made of the option's own config field (perhaps clamped)."""
+    """The value is made of the option's own config field."""
     return any(option_named(name) == option for name in fields_read(leaf))
 
 
@@ -108,11 +111,21 @@ def _lost_by_configs(
             if folder.holds(condition) is False or contradictory(launch, config.path, condition) or folder.holds(launch) is False:
                 continue
             for _, got in folder.outcomes(leaf, launch + config.path + condition):
-                if got is not UNKNOWN and isinstance(got, int) and int(got) != expected:
+                if got is not UNKNOWN and isinstance(got, int):
                     found.append(LostValue(name, expected, int(got), leaf, config.place_of(name)))
+    clamped = {leaf.key() for _, leaf in leaves if _carries(leaf, argument.option) and not _collapses(leaf, found)}
+    found = [value for value in found if value.got != value.expected and value.leaf.key() not in clamped]
     # explicit values that are all 1, left to the compiler, whose entries hint nothing else: the same launch
     same = all(value.expected == 1 for value in found) and not hinted(argument.boundary, argument.option)
     yield from (value for value in found if not (same and value.got <= 0))
+
+
+def _collapses(leaf: Value, values: list[LostValue]) -> bool:
+    """What is made of the field no longer says it: the sentinel for an explicit value, or one number whatever the config says."""
+    key = leaf.key()
+    pairs = {(value.expected, value.got) for value in values if value.leaf.key() == key}
+    gots, expected = {got for _, got in pairs}, {expected for expected, _ in pairs}
+    return any(got <= 0 for got in gots) or (len(gots) == 1 and len(expected) > 1)
 
 
 def hinted(boundary: Boundary, option: str) -> bool:
@@ -203,7 +216,7 @@ def _made_instead(argument: OptionArgument, lost: LostValue, configs: list[Confi
             return 0  # what a helper turns into the sentinel
         return 1 if value == lost.got else 2 if origin.kind in ("default", "name", "constant") else 3
 
-    return min(found, key=rank, default=None)
+    return min(found, key=rank, default=None) or _made_at(argument, lost.leaf)
 
 
 def _constant(node: syntax.Expr, other: object) -> object:
@@ -212,11 +225,6 @@ def _constant(node: syntax.Expr, other: object) -> object:
         number = node.operand.value
         return -number if isinstance(number, int) else other
     return node.value if isinstance(node, syntax.Const) else other
-
-
-def _in_spread(argument: OptionArgument) -> bool:
-    """The argument comes out of a list: ``lib.cutile_x(*args)``."""
-    return argument.launch.arguments.places.count(argument.place) > 1
 
 
 def _made_at(argument: OptionArgument, leaf: Value) -> Origin | None:

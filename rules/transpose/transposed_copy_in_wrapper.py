@@ -14,7 +14,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
         related.append(Related(copy.launch.argument_place(copy.slot), f"the copy goes to `{copy.launch.symbol}` here"))
         yield Finding(
             copy.place,
-            "a transposed view is copied into a new layout on its way to the launch",
+            f"a transposed view is copied into a new layout on its way to `{copy.launch.symbol}`",
             help="pass the tensor as it lies in memory, and let the kernel load it in the other order",
             related=tuple(related),
             statement=copy.event.statement if copy.event is not None else None,

@@ -109,7 +109,7 @@ class Calls(State):
                 result.positional.extend(items.items)
                 result.places.extend([place] * len(items.items))
             elif arg.spread == "**":
-                self._spread_keywords(self.resolve(value), place, result)
+                self._spread_keywords(self.resolve(value), place, result, arg.value)
             elif arg.name is not None:
                 result.keywords[arg.name] = value
                 result.keyword_places[arg.name] = place
@@ -118,15 +118,13 @@ class Calls(State):
                 result.places.append(place)
         return result
 
-    def _spread_keywords(self, value: Value, place: Place, result: Arguments) -> None:
-        pairs: list[tuple[Value, Value]]
-        if isinstance(value, Entries):
-            pairs = value.items()
-            result.exact = result.exact and not value.open
-        else:
+    def _spread_keywords(self, value: Value, place: Place, result: Arguments, node: syntax.Node) -> None:
+        entries = self.dialect.spread_entries(self, value, node)  # type: ignore[arg-type]
+        if entries is None:
             result.exact = False
             return
-        for name, item in pairs:
+        result.exact = result.exact and not entries.open
+        for name, item in entries.items():
             if isinstance(name, Known) and isinstance(name.value, str):
                 result.keywords[name.value] = item
                 result.keyword_places[name.value] = place
@@ -289,6 +287,8 @@ class Calls(State):
                 return Items("list", [Known(number, value.place) for number in range(start, end + (value.name == "..="))])
         if isinstance(value, Choice):
             return self._iterate_choice(value)
+        if isinstance(value, Term) and value.op == "config":
+            return self.dialect.config_items(self, value)  # type: ignore[arg-type]
         return None
 
     def _iterate_choice(self, value: Choice) -> Items | None:

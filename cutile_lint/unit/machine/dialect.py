@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.unit.machine.scopes import Scope
-from cutile_lint.unit.machine.values import Arguments, Class, Closure, Known, ModuleValue, Record, Term, Value, unknown
+from cutile_lint.unit.machine.values import (
+    Arguments,
+    Class,
+    Closure,
+    Entries,
+    Items,
+    Known,
+    ModuleValue,
+    Record,
+    Term,
+    Value,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from cutile_lint.unit.machine.statements import Statements as Machine
@@ -30,6 +42,18 @@ class Dialect:
 
     def attribute(self, machine: Machine, base: Value, name: str, node: syntax.Node) -> Value:
         return Term("attr", name, (base,), place=machine.place(node))
+
+    def config_member(self, machine: Machine, config: Term, name: str, node: syntax.Node) -> Value | None:
+        """What ``cfg.name`` is when it is no field of the configs."""
+        return None
+
+    def config_items(self, machine: Machine, config: Term) -> Items | None:
+        """The places of a ``cfg`` that is a tuple."""
+        return None
+
+    def spread_entries(self, machine: Machine, value: Value, node: syntax.Node) -> Entries | None:
+        """The mapping that ``**value`` spreads."""
+        return value if isinstance(value, Entries) else None
 
     def missing_member(self, machine: Machine, base: ModuleValue, name: str, node: syntax.Node) -> Value:
         return Term("external", f"{base.scope.source.path.stem}.{name}", place=machine.place(node))

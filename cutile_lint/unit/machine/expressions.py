@@ -191,12 +191,21 @@ class Expressions(Calls):
             )
             both.open = left.open or right.open
             return both
+        if op == "|" and isinstance(left, Entries) and isinstance(right, Entries):
+            merged = Entries(self.place(node))
+            for source in (left, right):
+                for key, item in source.items():
+                    merged.put(key, item)
+            merged.open = left.open or right.open
+            return merged
         if isinstance(left, Choice) and isinstance(right, (Known, Term)):
             return self.distribute(left, lambda one: self.binary(op, one, right, node, inplace))
         if isinstance(right, Choice) and isinstance(left, (Known, Term)):
             return self.distribute(right, lambda one: self.binary(op, left, one, node, inplace))
         if isinstance(left, Choice) and isinstance(right, Choice) and (pairs := self._pairs(left, right)) is not None:
-            return self.choice([(path, self.binary(op, one, other, node, inplace)) for path, one, other in pairs], self.place(node))
+            return self.choice(
+                [(path, self.binary(op, one, other, node, inplace)) for path, one, other in pairs], self.place(node)
+            )
         result = Term("binary", op, (left, right), place=self.place(node))
         if isinstance(left, (Term, Choice)) or isinstance(right, (Term, Choice)):
             self.emit("operator", node, op + "=" if inplace else op, value=result, target=left)
@@ -226,6 +235,8 @@ class Expressions(Calls):
                 return Known(op == "in", self.place(node))
             if isinstance(left, Known) and all(isinstance(item, Known) for item in right.items):
                 return Known(op == "not in", self.place(node))
+        if op in ("in", "not in") and isinstance(left, Known) and isinstance(right, Entries) and not right.open:
+            return Known((right.get(left) is not None) is (op == "in"), self.place(node))
         if op in ("is", "is not") and isinstance(right, Known) and right.value is None:
             if not isinstance(left, (Known, Term, Choice)) or self.dialect.is_object(left):
                 return Known(op == "is not", self.place(node))
@@ -242,7 +253,10 @@ class Expressions(Calls):
 
     def item(self, base: Value, index: Value, node: syntax.Node) -> Value:
         base, index = self.resolve(base), self.resolve(index)
-        if isinstance(base, Items) and isinstance(index, Known) and isinstance(index.value, int):
+        if isinstance(base, Items) and isinstance(index, Term) and index.op == "slice":
+            if (part := self._part(base, index, node)) is not None:
+                return part
+        elif isinstance(base, Items) and isinstance(index, Known) and isinstance(index.value, int):
             if not base.open and not any(base.conditions) and -len(base.items) <= index.value < len(base.items):
                 return self.resolve(base.items[index.value])
         elif isinstance(base, Entries):
@@ -264,13 +278,27 @@ class Expressions(Calls):
             return Known(base.value[index.value : index.value + 1 or None], self.place(node))
         elif isinstance(base, Choice):
             return self.distribute(base, lambda one: self.item(one, index, node))
+        if isinstance(index, Choice) and not isinstance(base, Term):
+            return self.distribute(index, lambda one: self.item(base, one, node))
         if isinstance(base, Term) and base.op == "config" and isinstance(index, Known):
+            if isinstance(index.value, int) and (places := self.dialect.config_items(self, base)) is not None:
+                return self.item(places, index, node)
             return Term(
                 "field", str(index.value), (base,), place=self.place(node), trail=Hop(self.place(node), "made", str(index.value))
             )
         if isinstance(base, Term) and (stored := self.stored.get((base.key(), index.key()))) is not None:
             return self.resolve(stored)
         return Term("index", "", (base, index), place=self.place(node))
+
+    def _part(self, base: Items, index: Term, node: syntax.Node) -> Items | None:
+        """``items[1:]`` when all items are there for certain."""
+        if base.open or any(base.conditions) or not all(isinstance(arg, Known) for arg in index.args):
+            return None
+        try:
+            items = base.items[slice(*(arg.value for arg in index.args))]  # type: ignore[attr-defined]
+        except (TypeError, ValueError):
+            return None
+        return Items(base.kind, items, self.place(node), born=self.path)
 
     def _chosen_entry(self, base: Entries, index: Term, node: syntax.Node) -> Value:
         """The entry of a table under a key that is not known: each one under "the key is this"."""
@@ -316,6 +344,8 @@ class Expressions(Calls):
             if base.op == "external":
                 return Term("external", f"{base.name}.{name}", place=self.place(node))
             if base.op == "config":
+                if (member := self.dialect.config_member(self, base, name, node)) is not None:
+                    return member
                 return Term("field", name, (base,), place=self.place(node), trail=Hop(self.place(node), "made", name))
         return self.dialect.attribute(self, base, name, node)
 
@@ -356,8 +386,8 @@ class Expressions(Calls):
         result = Entries(self.place(node))
         for name, value in node.items:
             if name is None:
-                spread = self.resolve(self.evaluate(value))
-                if isinstance(spread, Entries):
+                spread = self.dialect.spread_entries(self, self.resolve(self.evaluate(value)), value)
+                if spread is not None:
                     for key, item in spread.items():
                         result.put(key, item)
                     result.open = result.open or spread.open

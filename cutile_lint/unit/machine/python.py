@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.unit import torch_api
-from cutile_lint.unit.machine import python_builtins, python_methods
+from cutile_lint.unit.machine import config_access, python_builtins, python_methods
 from cutile_lint.unit.machine.dialect import Dialect
 from cutile_lint.unit.machine.trace import Tuning
 from cutile_lint.unit.machine.values import (
     Arguments,
     Class,
     Closure,
+    Entries,
     Hop,
+    Items,
     Known,
     ModuleValue,
     Partial,
@@ -140,6 +142,15 @@ class PythonDialect(Dialect):
             return Partial(member, [cls], {})
         return member
 
+    def config_member(self, machine: Machine, config: Term, name: str, node: syntax.Node) -> Value | None:
+        return config_access.member(machine, config, name, node)
+
+    def config_items(self, machine: Machine, config: Term) -> Items | None:
+        return config_access.items(machine, config)
+
+    def spread_entries(self, machine: Machine, value: Value, node: syntax.Node) -> Entries | None:
+        return config_access.spread(machine, value, node)
+
     def is_tuple_record(self, value: Record) -> bool:
         return value.cls is not None and any(isinstance(base, Term) and base.name in _TUPLE_BASES for base in value.cls.bases)
 
@@ -158,6 +169,10 @@ class PythonDialect(Dialect):
                 return bound
         elif isinstance(callee, Term) and callee.op == "attr":
             return self.method(machine, callee.base, callee.name, arguments, node)
+        elif isinstance(callee, Term) and callee.op == "field" and config_access.is_config(callee.base):
+            handled = python_methods.call(machine, callee.base, callee.name, arguments, node)
+            if handled is not None:
+                return handled
         elif isinstance(callee, Term) and callee.op == "call" and arguments.positional and not arguments.keywords:
             self._late_decorator(callee, arguments.positional[0])
         return super().call(machine, callee, arguments, node)
@@ -218,8 +233,12 @@ class PythonDialect(Dialect):
             return unknown("mapping pattern", machine.place(pattern))
         for name, item in pattern.fields:
             machine.match(item, machine.attribute(value, name, pattern))
-        for item in pattern.items:
-            machine.match(item, unknown("class pattern", machine.place(item)))
+        named = config_access.pattern_names(value) if pattern.items else []
+        for at, item in enumerate(pattern.items):
+            part = (
+                machine.attribute(value, named[at], pattern) if at < len(named) else unknown("class pattern", machine.place(item))
+            )
+            machine.match(item, part)
         return Term("call", "isinstance", (value, Term("external", pattern.name)), place=machine.place(pattern))
 
     # ── the autotuner ──

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from itertools import product
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
-from cutile_lint.unit.machine.paths import truth
+from cutile_lint.unit.machine import config_access, python_methods
+from cutile_lint.unit.machine.paths import extend, literals, truth
 from cutile_lint.unit.machine.values import (
     Arguments,
     Choice,
@@ -163,6 +165,47 @@ def _map(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | N
     return result
 
 
+def _filter(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    """``filter(keep, items)``: each item under the condition that it is kept."""
+    items = machine.iterate(machine.resolve(arguments.positional[1])) if len(arguments.positional) == 2 else None
+    if items is None:
+        return None
+    result = Items("generator", [], machine.place(node), born=machine.path)
+    result.open = items.open
+    keep, saved = machine.resolve(arguments.positional[0]), machine.path
+    for item, condition in zip(list(items.items), list(items.conditions), strict=True):
+        machine.path = extend(saved, condition)
+        plain = isinstance(keep, Known) and keep.value is None
+        test = item if plain else machine.resolve(machine.call(keep, Arguments([item], {}, [machine.place(node)]), node))
+        if truth(test) is not False:
+            machine.path = extend(machine.path, literals(test, True))
+            result.append(item, machine.path)
+        machine.path = saved
+    return result
+
+
+def _loads(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    """``json.loads`` of a text that is known."""
+    text = machine.resolve(arguments.positional[0]) if arguments.positional else None
+    if not isinstance(text, Known) or not isinstance(text.value, str) or arguments.keywords:
+        return None
+    try:
+        return _from_json(json.loads(text.value), text.place, machine)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _from_json(value: object, place: Place | None, machine: Machine) -> Value:
+    if isinstance(value, dict):
+        entries = Entries(place)
+        for key, item in value.items():
+            entries.put(Known(key, place), _from_json(item, place, machine))
+        return entries
+    if isinstance(value, list):
+        return Items("list", [_from_json(item, place, machine) for item in value], place, born=machine.path)
+    return Known(value, place)
+
+
 def _any_all(op: str) -> Callable[[Machine, Arguments, syntax.Node], Value | None]:
     def decide(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
         items = machine.iterate(machine.resolve(arguments.positional[0])) if arguments.positional else None
@@ -205,23 +248,18 @@ def _getattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value
             and (base.cls is None or base.cls.member(name.value) is None)
         ):
             return default
-        if isinstance(base, Term) and base.op == "config" and _config_lacks(machine, base, name.value):
+        if isinstance(base, Term) and base.op == "config" and config_access.has(base, name.value) is False:
             return default
     return machine.attribute(base, name.value, node)
-
-
-def _config_lacks(machine: Machine, config: Term, name: str) -> bool:
-    """No config of a fully known list has the field."""
-    items = machine.iterate(machine.resolve(config.base))
-    if items is None or items.open or not items.items:
-        return False
-    return all(isinstance(item, Record) and name not in item.fields for item in items.items)
 
 
 def _hasattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
     base, name = machine.resolve(arguments.positional[0]), machine.resolve(arguments.positional[1])
     if isinstance(base, Record) and isinstance(name, Known):
-        return Known(name.value in base.fields, machine.place(node))
+        return Known(config_access.has_one(base, str(name.value)), machine.place(node))
+    if isinstance(base, Term) and base.op == "config" and isinstance(name, Known):
+        known = config_access.has(base, str(name.value))
+        return Known(known, machine.place(node)) if known is not None else None
     return None
 
 
@@ -243,10 +281,10 @@ def _dict(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | 
     result = Entries(machine.place(node))
     for value in arguments.positional:
         source = machine.resolve(value)
-        if isinstance(source, Entries):
-            for key, item in source.items():
+        if (spread := machine.dialect.spread_entries(machine, source, node)) is not None:
+            for key, item in spread.items():
                 result.put(key, item)
-            result.open = result.open or source.open
+            result.open = result.open or spread.open
         elif isinstance(source, Items) and all(isinstance(item, Items) and len(item.items) == 2 for item in source.items):
             for item in source.items:
                 result.put(item.items[0], item.items[1])  # type: ignore[attr-defined]
@@ -270,6 +308,10 @@ def _vars(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | 
 
 def _replace(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
     base = machine.resolve(arguments.positional[0]) if arguments.positional else None
+    if isinstance(base, Term) and base.op == "config":
+        return config_access.replaced(machine, base, arguments, node)
+    if isinstance(base, (Items, Entries)):  # ``copy``
+        return python_methods.call(machine, base, "copy", Arguments(), node)
     if not isinstance(base, Record):
         return None
     place = machine.place(node)
@@ -294,7 +336,9 @@ def _cached(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value 
 
 
 def _super(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
-    frame = next((frame for frame in reversed(machine.frames) if frame.closure is not None and frame.closure.owner is not None), None)
+    frame = next(
+        (frame for frame in reversed(machine.frames) if frame.closure is not None and frame.closure.owner is not None), None
+    )
     if frame is None or frame.closure is None or frame.closure.owner is None or not frame.closure.function.params:
         return None
     owner = frame.closure.owner
@@ -428,6 +472,7 @@ _ALIASES = {
     "itertools.product": "product",
     "itertools.chain": "chain",
     "dataclasses.replace": "replace",
+    "object.__setattr__": "setattr",
     "copy.copy": "copy",
     "copy.deepcopy": "copy",
     "collections.OrderedDict": "dict",
@@ -451,6 +496,9 @@ _FUNCTIONS: dict[str, Callable[[Machine, Arguments, syntax.Node], Value | None]]
     "product": _product,
     "chain": _chain,
     "map": _map,
+    "filter": _filter,
+    "json.loads": _loads,
+    "types.MappingProxyType": _identity,
     "any": _any_all("or"),
     "all": _any_all("and"),
     "len": _len,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
-from cutile_lint.unit.machine.values import Arguments, Entries, Hop, Items, Known, Record, Term, Value
+from cutile_lint.unit.machine import config_access
+from cutile_lint.unit.machine.values import Arguments, Choice, Entries, Items, Known, Record, Term, Value
 
 if TYPE_CHECKING:
     from cutile_lint.unit.machine.statements import Statements as Machine
@@ -77,13 +78,14 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
     if isinstance(base, Term) and base.op == "config" and name in ("get", "__getitem__") and arguments.positional:
         key = machine.resolve(arguments.positional[0])
         if isinstance(key, Known):
-            return Term(
-                "field",
-                str(key.value),
-                (base,),
-                place=machine.place(node),
-                trail=Hop(machine.place(node), "made", str(key.value)),
-            )
+            if name == "get" and config_access.has(base, str(key.value)) is False:
+                return arguments.positional[1] if len(arguments.positional) > 1 else Known(None, machine.place(node))
+            return config_access.field(machine, base, str(key.value), node)
+    if config_access.is_config(base) and name in ("_asdict", "copy", "items", "keys", "values"):
+        fields = config_access.entries(machine, base, node)  # type: ignore[arg-type]
+        return fields if name == "_asdict" else _entries(machine, fields, name, arguments, node)
+    if config_access.is_config(base) and name == "_replace":
+        return config_access.replaced(machine, base, arguments, node)  # type: ignore[arg-type]
     return None
 
 
@@ -112,6 +114,9 @@ def _items(machine: Machine, base: Items, name: str, arguments: Arguments) -> Va
 def _entries(machine: Machine, base: Entries, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
     if name in ("get", "setdefault", "pop") and arguments.positional:
         key = machine.resolve(arguments.positional[0])
+        if name == "get" and isinstance(key, Choice):
+            rest = arguments.positional[1:]
+            return machine.distribute(key, lambda one: _looked_up(machine, base, Arguments([one, *rest]), node))
         found = base.get(key)
         if found is not None:
             return machine.resolve(found)
@@ -129,8 +134,8 @@ def _entries(machine: Machine, base: Entries, name: str, arguments: Arguments, n
         return result
     if name == "update":
         for value in arguments.positional:
-            other = machine.resolve(value)
-            if isinstance(other, Entries):
+            other = machine.dialect.spread_entries(machine, machine.resolve(value), node)
+            if other is not None:
                 for key, item in other.items():
                     base.put(key, item)
                 base.open = base.open or other.open
@@ -144,6 +149,11 @@ def _entries(machine: Machine, base: Entries, name: str, arguments: Arguments, n
         result_copy.entries, result_copy.keys, result_copy.open = dict(base.entries), dict(base.keys), base.open
         return result_copy
     return None
+
+
+def _looked_up(machine: Machine, base: Entries, arguments: Arguments, node: syntax.Node) -> Value:
+    found = _entries(machine, base, "get", arguments, node)
+    return found if found is not None else Term("unknown", "entry", serial=machine.fresh(), place=machine.place(node))
 
 
 def _text(machine: Machine, base: Known, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
