@@ -114,16 +114,18 @@ class Layout:
 
     def _importers(self, path: Path) -> list[Path]:
         """Wrappers beside a helper module (or one folder up) that import it."""
-        stem = re.escape(path.parent.name if path.name == "__init__.py" else path.stem).encode()
+        name = (path.parent.name if path.name == "__init__.py" else path.stem).encode()
+        beside = [*self._python_in(path.parent), *self._python_in(path.parent.parent)]
+        naming = [
+            other for other in beside if other != path and b"register_impl" in (data := self.data(other)) and name in data
+        ]
+        if not naming:
+            return []
+        stem = re.escape(name)
         imported = re.compile(
             rb"(?m)^[ \t]*(?:from|import)\b[^\n]*\b" + stem + rb"\b|^[ \t]*from\s+[.\w]+\s+import\s*\([^)]*\b" + stem + rb"\b"
         )
-        beside = [*self._python_in(path.parent), *self._python_in(path.parent.parent)]
-        return [
-            other
-            for other in beside
-            if other != path and b"register_impl" in (data := self.data(other)) and imported.search(data) and self.is_wrapper(other)
-        ]
+        return [other for other in naming if imported.search(self.data(other)) and self.is_wrapper(other)]
 
     def _wrappers_near(self, path: Path, symbols: set[bytes] | None) -> Iterator[Path]:
         """Wrappers in the folders above a Rust file that name one of its symbols (None: any wrapper)."""

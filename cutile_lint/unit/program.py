@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,6 +67,7 @@ class Program:
             self._roles.update(dict.fromkeys(names, role))
         self._resolved: dict[tuple[Path, str, int], Path | None] = {}
         self._mutable: dict[Path, set[str]] = {}
+        self._runtime: dict[Path, bool] = {}
 
     # ── files ──
 
@@ -133,12 +134,17 @@ class Program:
 
     def is_runtime_module(self, path: Path) -> bool:
         """The file defines runtime functions itself, instead of calling them as a wrapper does."""
+        if path not in self._runtime:
+            self._runtime[path] = self._defines_runtime(path)
+        return self._runtime[path]
+
+    def _defines_runtime(self, path: Path) -> bool:
         source = self.workspace.source(path)
-        if source is None:
+        data = source.data if source is not None else b""
+        if not any(b"def " + name.encode() + b"(" in data for name in self._roles):
             return False
-        data = source.data
-        defined = [name for name in self._roles if b"def " + name.encode() + b"(" in data]
-        return bool(defined) and not any(re.search(rb"^\s*(?:from|import)\b.*\b" + name.encode() + rb"\b", data, re.M) for name in self._roles)
+        named = [name for name in self._roles if name.encode() in data]
+        return not any(re.search(rb"^\s*(?:from|import)\b.*\b" + name.encode() + rb"\b", data, re.M) for name in named)
 
     def role(self, dotted: str) -> str | None:
         """The runtime role of a dotted name outside the project (``tilegym.….check_rc`` → ``check-rc``)."""
@@ -181,7 +187,7 @@ def _mutable_state(module: syntax.Module) -> set[str]:
         if isinstance(target, syntax.Name)
     }  # fmt: skip
     written: set[str] = set()
-    for function in module.functions():
+    for function in _outermost(module):
         for node in function.walk():
             if isinstance(node, syntax.Scope) and node.kind == "global":
                 written.update(node.names)
@@ -193,6 +199,17 @@ def _mutable_state(module: syntax.Module) -> set[str]:
                 if isinstance(node.func.base, syntax.Name):
                     written.add(node.func.base.id)
     return written & assigned
+
+
+def _outermost(module: syntax.Module) -> Iterator[syntax.Function]:
+    """The functions that are in no other function."""
+    stack: list[syntax.Node] = [*module.body]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, syntax.Function):
+            yield node
+        else:
+            stack += node.children()
 
 
 def constant(value: Value) -> object:
