@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 COMMANDS = {
     "check": "check",
     "rule": "rule",
+    "checklist": "checklist",
+    "flow": "flow",
     "add-ignore": "add_ignore",
     "clean": "clean",
     "baseline": "baseline",

@@ -15,7 +15,8 @@ from cutile_lint.config.settings import OUTPUT_FORMATS
 from cutile_lint.sources.workspace import absolute
 
 EPILOG = """\
-commands: check (the default), rule, add-ignore, baseline, config, clean, new-rule, test-rules, completion
+commands: check (the default), rule, checklist, flow, add-ignore, baseline,
+          config, clean, new-rule, test-rules, completion
 exit status: 0 clean, 1 findings at or above --min-level, 2 an error of usage, configuration or cutile-lint"""
 
 
