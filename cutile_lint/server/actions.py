@@ -63,7 +63,7 @@ class Actions:
         return [lsp.CodeAction(f"{finding.code}: ignore on this line", lsp.CodeActionKind.QuickFix, [diagnostic], edit=edit)]
 
     def _explain(self, code: str) -> lsp.CodeAction:
-        command = lsp.Command(f"{code}: explain", EXPLAIN, [code])
+        command = lsp.Command(f"{code}: explain", EXPLAIN, arguments=[code])
         return lsp.CodeAction(command.title, lsp.CodeActionKind.QuickFix, command=command)
 
     # ── edits ──

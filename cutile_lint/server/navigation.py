@@ -86,7 +86,7 @@ class Navigation:
             where = self.view.location(place)
             locations = [self.view.location(caller) for caller in callers]
             arguments = [where.uri, where.range.start, locations]
-            lenses.append(lsp.CodeLens(where.range, lsp.Command(title, SHOW, arguments)))
+            lenses.append(lsp.CodeLens(where.range, lsp.Command(title, SHOW, arguments=arguments)))
         return lenses
 
 

@@ -21,7 +21,7 @@ from cutile_lint.frontends.syntax import Fault
 from cutile_lint.server.links import NO_LINKS, Links, links_of
 from cutile_lint.server.live import LiveWorkspace
 from cutile_lint.server.settings import ClientSettings
-from cutile_lint.sources import Place, Source
+from cutile_lint.sources import Place, Source, Workspace
 from cutile_lint.sources.discovery import is_candidate
 from cutile_lint.unit import KernelUnit, Plan
 from cutile_lint.unit.program import Parsed
@@ -81,6 +81,8 @@ class Session:
         self._good: dict[Path, Source] = {}
         self._broken: dict[Path, tuple[Source, tuple[Finding, ...]]] = {}
         self._linking: dict[Path, Counter[bytes]] = {}
+        self._symbol_sets: dict[Path, tuple[Counter[bytes], frozenset[bytes]]] = {}
+        self._around: dict[Path, frozenset[bytes]] = {}
         self._trees = Parsed()
         self._trees.LIMIT = 256  # type: ignore[misc]
         self._trees_behind = Parsed()
@@ -239,6 +241,7 @@ class Session:
 
     def _plan(self, changed: set[Path], relinked: set[bytes]) -> None:
         self._structure_is_old = False
+        self._around.clear()
         known = set(self._plan_of)
         files = self._files()
         groups: dict[int, tuple[Settings, list[Path]]] = {}
@@ -283,7 +286,10 @@ class Session:
             self._by_code, self._codes = api.chosen_rules(settings, report)
         except UserError as error:
             self._messages.append(str(error))
-            self._by_code, self._codes = api.chosen_rules([Settings()], report)
+            try:
+                self._by_code, self._codes = api.chosen_rules([Settings()], report)
+            except UserError:  # our own rules cannot be read
+                self._by_code, self._codes = {}, {}
         self._messages += report.errors
         self._rules = [self._by_code[code] for code in sorted(self._by_code)]
 
@@ -300,17 +306,46 @@ class Session:
         """The op to check next: one with an open file if there is one."""
         if not self._dirty:
             return None
-        first = next((key for key in self._dirty if key in self._open), None)
-        first = first or next((key for key in self._dirty if not self._outcome(key).files.isdisjoint(self._open)), None)
-        first = first or next((key for key in self._dirty if any(key.parent in path.parents for path in self._open)), None)
-        return first or next(key for key in self._dirty)
+        waiting = list(self._dirty)
+        first = next((key for key in waiting if key in self._open), None)
+        return first or next((key for key in waiting if any(self._belongs(path, key) for path in self._open)), waiting[0])
 
     def is_waiting(self, path: Path) -> bool:
         """Whether an op that a file belongs to is still to be checked."""
-        return any(
-            key == path or path in self._outcome(key).looked_at or key not in self._outcomes or key.name == _LOOSE
-            for key in self._dirty
-        )
+        return any(self._belongs(path, key) for key in self._dirty)
+
+    def _belongs(self, path: Path, key: Key) -> bool:
+        """Whether a file is part of an op, as far as is known before it was checked."""
+        if key == path:
+            return True
+        outcome = self._outcomes.get(key)
+        if key.name == _LOOSE:
+            belongs = any(path in one.files for other, one in self._outcomes.items() if other != key)
+            return not belongs and path.suffix in (".rs", ".mlir", ".toml", ".json")
+        if outcome is not None:
+            return path in outcome.looked_at
+        return not self._symbols(key).isdisjoint(self._symbols_around(path))
+
+    def _symbols(self, path: Path) -> frozenset[bytes]:
+        links = self._linking.get(path)
+        if links is None:
+            return frozenset()
+        known = self._symbol_sets.get(path)
+        if known is None or known[0] is not links:
+            words = frozenset(word for word in links if word.startswith(b"cutile_"))
+            known = self._symbol_sets[path] = (links, words - _PACKAGES)
+        return known[1]
+
+    def _symbols_around(self, path: Path) -> frozenset[bytes]:
+        """Symbols of a file, or of its neighbours when a Rust file has none (``kernel.rs``)."""
+        own = self._symbols(path)
+        if own or path.suffix != ".rs":
+            return own
+        found = self._around.get(path.parent)
+        if found is None:
+            beside = (self._symbols(other) for other in self._linking if other.parent == path.parent)
+            found = self._around[path.parent] = frozenset().union(*beside)
+        return found
 
     def check(self, key: Key, proceed: Callable[[], None] = lambda: None) -> Outcome:
         """Check one op. ``proceed`` may raise :class:`Stale`; the op then stays to be checked."""
@@ -398,12 +433,31 @@ class Session:
             return []
         return [one for one in api.problem_findings(self.workspace, self.configurations, info) if one.path in known]
 
+    def fix_all(self, path: Path) -> tuple[dict[Path, bytes], dict[Path, bytes]]:
+        """(new texts, texts before) of applying all safe fixes of what is found in a file. Raises UserError."""
+        from cutile_lint.fixes import fix_loop
+        from cutile_lint.fixes.scope import scope_of
+
+        before: list[Workspace] = []
+
+        def check(overlays: Mapping[Path, bytes]) -> list[Finding]:
+            report = api.check_files([path], self.configurations, overlays, before[-1] if before else None, jobs=1)
+            if report.workspace is not None:
+                before[:] = [report.workspace]
+            return [finding for finding in self._new(report.findings) if finding.path == path]
+
+        scope = scope_of([path], self.configurations)
+        result = fix_loop(check, {path: source.data for path, source in self._open.items()}, refusal=scope.refusal)
+        return result.changed, result.originals
+
     def settings_messages(self) -> list[str]:
         messages, self._messages = self._messages, []
         return messages
 
 
 _LOOSE = "*.rs"
+#: words that look like symbols and are the names of packages
+_PACKAGES = frozenset([b"cutile_rs", b"cutile_kernels", b"cutile_lint"])
 
 
 def _loose_key(settings: Settings) -> Path:
