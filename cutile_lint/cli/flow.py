@@ -17,7 +17,9 @@ FORMATS = ("text", "json", "markdown", "html")
 
 
 def parser():
-    made = ops_parser("flow", "Show where each value of an op goes: wrapper, cdef, export, kernel; what is lost or crossed is marked.")
+    made = ops_parser(
+        "flow", "Show where each value of an op goes: wrapper, cdef, export, kernel; what is lost or crossed is marked."
+    )
     made.add_argument("--output-format", choices=FORMATS, default="text", metavar="FORMAT", help=", ".join(FORMATS))
     made.add_argument("--output-file", type=Path, metavar="FILE", help="write the map there")
     return made

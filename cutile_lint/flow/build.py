@@ -41,7 +41,11 @@ def _export(unit: KernelUnit, boundary: Boundary, findings: list[Finding]) -> Ex
     variants = [Variant(one.entry_name, condition(one.path, common), one.place) for one in launches]
     rows = [_row(unit, boundary, slot, launches, common, findings) for slot in boundary.slots]
     gaps = [reason for reason, _ in boundary.run.trace.gaps]
-    gaps += [f"the call in line {one.place.start[0]} does not fit the slots" for one in boundary.launches if not boundary.is_aligned(one)]
+    gaps += [
+        f"the call in line {one.place.start[0]} does not fit the slots"
+        for one in boundary.launches
+        if not boundary.is_aligned(one)
+    ]
     if not launches:
         gaps.append("no kernel launch was found in the export")
     options = [_way(unit, argument, rows[argument.slot.index]) for argument in _arguments(unit, boundary)]
@@ -144,7 +148,9 @@ def _way(unit: KernelUnit, argument: OptionArgument, row: SlotRow) -> OptionWay:
     hops = _hops(argument, row)
     reaches, misses = _reached(argument)
     status, note = _status(argument, row, reaches, misses)
-    return OptionWay(argument.option, argument.slot.name, values, hops, status, note, bool(argument.launch.timed), reaches, misses)
+    return OptionWay(
+        argument.option, argument.slot.name, values, hops, status, note, bool(argument.launch.timed), reaches, misses
+    )
 
 
 def _hops(argument: OptionArgument, row: SlotRow) -> list[Hop]:

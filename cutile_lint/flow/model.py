@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +14,7 @@ MARKS = ("crossed", "lost", "wrong")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A finding about a slot. ``kind`` is one of :data:`MARKS`; ``variant``: the entry that it is about, "" for all."""
+    """A finding about a slot. ``kind`` is one of :data:`MARKS`."""
 
     kind: str
     code: str
@@ -46,6 +47,12 @@ class Target:
     place: Place | None = None
 
 
+def worst(marks: Iterable[Mark]) -> str:
+    """The worst kind among marks; "" without any."""
+    kinds = {mark.kind for mark in marks}
+    return next((kind for kind in MARKS if kind in kinds), "")
+
+
 @dataclass(slots=True, eq=False)
 class Variant:
     """One kernel that the export launches, and when."""
@@ -73,8 +80,14 @@ class SlotRow:
     @property
     def mark(self) -> str:
         """The worst mark; "" without any."""
-        kinds = {mark.kind for mark in self.marks}
-        return next((kind for kind in MARKS if kind in kinds), "")
+        return worst(self.marks)
+
+    def mark_in(self, entry: str, entries: Iterable[str]) -> str:
+        """The worst mark for one of the kernels: a finding that names others of them is not about it."""
+        named = [f"`{one}`" for one in entries]
+        return worst(
+            mark for mark in self.marks if f"`{entry}`" in mark.message or not any(name in mark.message for name in named)
+        )
 
 
 @dataclass(frozen=True, slots=True)

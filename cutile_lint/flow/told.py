@@ -84,8 +84,9 @@ def _one_tensor(value: Value) -> Told:
         value = alternatives(inner)[0][1] if isinstance(inner, Choice) else inner
     chain = "".join(dict.fromkeys(reversed(done)))
     if isinstance(value, Term) and value.op == "input":
-        if done and done[-1].startswith(".new_"):
-            return Told(f"{value.name}{done[-1]}", f"{value.name}{done[-1]}", "new")
+        made = next((name for name in done if name.startswith(".new_")), "")
+        if made:
+            return Told(f"{value.name}{made}", f"{value.name}{made}", "new")
         return Told(f"{value.name}{chain}", value.name, "input")
     if isinstance(value, Term) and value.op == "call" and value.name:
         return Told(value.name, value.name, "new")

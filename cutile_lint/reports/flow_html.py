@@ -40,7 +40,7 @@ def render(maps: Iterable[OpMap], view: View) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; img-src data:">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n"
         f'<link rel="icon" href="data:,">\n<title>{_text(title)}</title>\n'
         f"<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n</head>\n<body>\n<main>\n"
         f"<h1>{_text(title)}</h1>\n"
@@ -89,7 +89,9 @@ def _op(found: OpMap, number: int, view: View) -> str:
 
 def _export(export: ExportMap) -> str:
     variants = len(export.variants)
-    parts = [f'<h3 class="head"><code>{_text(export.symbol)}</code> <span class="soft mono">{_text(_spot(export.place))}</span></h3>']
+    parts = [
+        f'<h3 class="head"><code>{_text(export.symbol)}</code> <span class="soft mono">{_text(_spot(export.place))}</span></h3>'
+    ]
     parts += [f'<p class="soft">not followed: {_prose(gap)}</p>' for gap in export.gaps]
     if export.marks:
         parts.append(f'<ul class="findings">{"".join(_finding(mark) for mark in export.marks)}</ul>')
@@ -98,7 +100,9 @@ def _export(export: ExportMap) -> str:
         parts.append(_variant(export, at))
     parts.append(f'<div class="cards">{"".join(_card(slot, export) for slot in export.rows)}</div>')
     if export.options:
-        parts.append(f'<h3>Compile options, hop by hop</h3><div class="ways">{"".join(_way(way) for way in export.options)}</div>')
+        parts.append(
+            f'<h3>Compile options, hop by hop</h3><div class="ways">{"".join(_way(way) for way in export.options)}</div>'
+        )
     return "\n".join(parts) + "\n"
 
 
@@ -115,27 +119,32 @@ def _variant(export: ExportMap, at: int) -> str:
     head = f'<h3 class="head"><code>{_text(variant.entry)}</code>{when} <span class="soft mono">{_text(_spot(variant.place))}</span></h3>'
     sources = _sources(export.rows)
     targets = _targets(export.rows, at)
-    rows = export.rows
+    rows, entries = export.rows, [one.entry for one in export.variants]
+    marks = [slot.mark_in(variant.entry, entries) for slot in rows]
     columns = [
         ("Source", [_node(text, note, kind) for text, (note, kind) in sources.items()]),
-        ("Python call", [_python(slot) for slot in rows]),
-        ("cdef", [_declared(slot) for slot in rows]),
-        ("Rust export", [_node(slot.name, f"{slot.type} · {_spot(slot.place)}", _kind(slot), slot.mark) for slot in rows]),
+        ("Python call", [_python(slot, mark) for slot, mark in zip(rows, marks, strict=True)]),
+        ("cdef", [_declared(slot, mark) for slot, mark in zip(rows, marks, strict=True)]),
+        ("Rust export", [_rust(slot, mark) for slot, mark in zip(rows, marks, strict=True)]),
         ("Kernel launch", [_node(text, role, "") for role, text in targets]),
     ]
     height = max(len(nodes) for _, nodes in columns)
-    straight: list[Line] = [(slot.index, slot.index, _stroke(slot)) for slot in rows]
+    strokes = [mark or _kind(slot) for slot, mark in zip(rows, marks, strict=True)]
+    straight: list[Line] = [(slot.index, slot.index, strokes[slot.index]) for slot in rows]
     order = list(sources)
     from_sources: list[Line] = [
-        (order.index(given.source), slot.index, _stroke(slot)) for slot in rows for given in slot.given[:1] if given.source in sources
+        (order.index(given.source), slot.index, strokes[slot.index])
+        for slot in rows
+        for given in slot.given[:1]
+        if given.source in sources
     ]
     places = {pair: row for row, pair in enumerate(targets)}
     to_kernel: list[Line] = []
     for slot in rows:
         found = slot.becomes[at]
-        to_kernel += [(slot.index, places[target.role, target.text], _stroke(slot)) for target in found]
+        to_kernel += [(slot.index, places[target.role, target.text], strokes[slot.index]) for target in found]
         if not found:
-            to_kernel.append((slot.index, None, "lost" if slot.mark == "lost" else "computed"))
+            to_kernel.append((slot.index, None, "lost" if marks[slot.index] == "lost" else "computed"))
     between = [_lines(lines, height) for lines in (from_sources, straight, straight, to_kernel)]
     cells = []
     for number, (name, nodes) in enumerate(columns):
@@ -182,22 +191,22 @@ def _kind(slot: SlotRow) -> str:
     return slot.given[0].kind if slot.given else ""
 
 
-def _stroke(slot: SlotRow) -> str:
-    return slot.mark or _kind(slot)
-
-
-def _python(slot: SlotRow) -> str:
+def _python(slot: SlotRow, mark: str) -> str:
     if not slot.given:
         return _node("–", "no call", "none")
     given = slot.given[0]
     note = f"{given.value} · {_spot(given.place)}" if given.value and given.value != given.text else _spot(given.place)
-    return _node(given.text, note, given.kind, slot.mark)
+    return _node(given.text, note, given.kind, mark)
 
 
-def _declared(slot: SlotRow) -> str:
+def _declared(slot: SlotRow, mark: str) -> str:
     if slot.declared is None:
         return _node("–", "not declared", "none")
-    return _node(slot.declared[0], slot.declared[1], _kind(slot), slot.mark)
+    return _node(slot.declared[0], slot.declared[1], _kind(slot), mark)
+
+
+def _rust(slot: SlotRow, mark: str) -> str:
+    return _node(slot.name, f"{slot.type} · {_spot(slot.place)}", _kind(slot), mark)
 
 
 def _node(text: str, note: str, kind: str, mark: str = "") -> str:
@@ -211,7 +220,9 @@ def _lines(lines: Iterable[Line], rows: int) -> str:
     for start, end, kind in lines:
         first = start * _ROW + _ROW * 0.42
         if end is None:
-            way = f"M0 {first:g}H38" + (f"M30 {first - 2:g}L46 {first + 2:g}M46 {first - 2:g}L30 {first + 2:g}" if kind == "lost" else "")
+            way = f"M0 {first:g}H38" + (
+                f"M30 {first - 2:g}L46 {first + 2:g}M46 {first - 2:g}L30 {first + 2:g}" if kind == "lost" else ""
+            )
         else:
             last = end * _ROW + _ROW * 0.42
             way = f"M0 {first:g}H100" if start == end else f"M0 {first:g}C45 {first:g} 55 {last:g} 100 {last:g}"
@@ -224,7 +235,7 @@ def _lines(lines: Iterable[Line], rows: int) -> str:
 
 
 def _card(slot: SlotRow, export: ExportMap) -> str:
-    items = []
+    items, entries = [], [one.entry for one in export.variants]
     for given in slot.given:
         value = f"{given.value} · " if given.value and given.value != given.text else ""
         items.append(_item(given.text, f"{value}{_spot(given.place)}", ""))
@@ -233,9 +244,9 @@ def _card(slot: SlotRow, export: ExportMap) -> str:
     items.append(_item(slot.name, f"Rust · {slot.type} · {_spot(slot.place)}", slot.mark))
     for variant, targets in zip(export.variants, slot.becomes, strict=True):
         told = ", ".join(target.text for target in targets) or "nothing"
-        items.append(_item(told, variant.entry, "lost" if not targets and slot.mark == "lost" else ""))
+        items.append(_item(told, variant.entry, "lost" if not targets and slot.mark_in(variant.entry, entries) == "lost" else ""))
     tag = _tag(slot.mark) if slot.mark else ""
-    return f'<article{_class("card", slot.mark)}><h4><span>{slot.index} {_text(slot.name)}</span>{tag}</h4><ol>{"".join(items)}</ol></article>'
+    return f"<article{_class('card', slot.mark)}><h4><span>{slot.index} {_text(slot.name)}</span>{tag}</h4><ol>{''.join(items)}</ol></article>"
 
 
 def _item(text: str, note: str, mark: str) -> str:
@@ -246,5 +257,7 @@ def _way(way: OptionWay) -> str:
     configs = ", ".join("auto" if value is None else str(value) for value in way.configs)
     facts = f'<span class="soft">configs: {configs}</span>' if configs else ""
     note = f"<p>{_prose(way.note)}</p>" if way.note else ""
-    hops = "".join(f"<li{_class(hop.mark)}>{_prose(hop.text)}<small class=\"mono\">{_text(_spot(hop.place))}</small></li>" for hop in way.hops)
-    return f"<article class=\"way\"><header><b>{_text(way.option)}</b>{_tag(way.status)}{facts}</header>{note}<ol>{hops}</ol></article>"
+    hops = "".join(
+        f'<li{_class(hop.mark)}>{_prose(hop.text)}<small class="mono">{_text(_spot(hop.place))}</small></li>' for hop in way.hops
+    )
+    return f'<article class="way"><header><b>{_text(way.option)}</b>{_tag(way.status)}{facts}</header>{note}<ol>{hops}</ol></article>'

@@ -42,7 +42,9 @@ def _export(export: ExportMap) -> dict[str, Any]:
     return {
         "symbol": export.symbol,
         "place": place(export.place),
-        "variants": [{"entry": one.entry, "condition": one.condition or None, "place": place(one.place)} for one in export.variants],
+        "variants": [
+            {"entry": one.entry, "condition": one.condition or None, "place": place(one.place)} for one in export.variants
+        ],
         "slots": [_slot(one) for one in export.rows],
         "options": [_way(one) for one in export.options],
         "gaps": export.gaps,
@@ -50,7 +52,9 @@ def _export(export: ExportMap) -> dict[str, Any]:
 
 
 def _slot(slot: SlotRow) -> dict[str, Any]:
-    declared = {"name": slot.declared[0], "type": slot.declared[1], "place": place(slot.declared_place)} if slot.declared else None
+    declared = (
+        {"name": slot.declared[0], "type": slot.declared[1], "place": place(slot.declared_place)} if slot.declared else None
+    )
     return {
         "index": slot.index,
         "python": [
@@ -59,7 +63,9 @@ def _slot(slot: SlotRow) -> dict[str, Any]:
         ],
         "cdef": declared,
         "rust": {"name": slot.name, "type": slot.type, "place": place(slot.place)},
-        "becomes": [[{"role": one.role, "text": one.text, "place": place(one.place)} for one in targets] for targets in slot.becomes],
+        "becomes": [
+            [{"role": one.role, "text": one.text, "place": place(one.place)} for one in targets] for targets in slot.becomes
+        ],
         "option": slot.option,
         "marks": [{"kind": one.kind, "code": one.code, "message": one.message, "place": place(one.place)} for one in slot.marks],
     }

@@ -47,7 +47,9 @@ def spot(place: Place, view: View) -> str:
 def _op(found: OpMap, view: View) -> list[str]:
     lines = [f"## {prose(found.op)}", ""]
     if found.wrapper is not None:
-        lines.append(f"wrapper {code(view.relative(found.wrapper))}" + (f", reference {code(found.reference)}" if found.reference else ""))
+        lines.append(
+            f"wrapper {code(view.relative(found.wrapper))}" + (f", reference {code(found.reference)}" if found.reference else "")
+        )
     for gap in found.gaps:
         lines.append(f"- not followed: {prose(gap)}")
     for export in found.exports:
@@ -62,7 +64,14 @@ def _export(export: ExportMap, view: View) -> list[str]:
         lines.append(f"{number}. {code(variant.entry)} at {spot(variant.place, view)}{when}")
     for gap in export.gaps:
         lines.append(f"- not followed: {prose(gap)}")
-    head = ["#", "Python", "cdef", "Rust", *([f"becomes in {one}" for one in range(1, len(export.variants) + 1)] or ["becomes"]), ""]
+    head = [
+        "#",
+        "Python",
+        "cdef",
+        "Rust",
+        *([f"becomes in {one}" for one in range(1, len(export.variants) + 1)] or ["becomes"]),
+        "",
+    ]
     lines += ["", _cells(head), _cells(["---"] * len(head))]
     lines += [_cells(_slot(slot, view, max(len(export.variants), 1))) for slot in export.rows]
     for way in export.options:
