@@ -22,10 +22,12 @@ def watch(paths: Sequence[str], check: Callable[[], int]) -> int:
     folders = _folders(paths)
     status = _once(check)
     try:
+        _waiting()
         for _ in changes(*folders, watch_filter=_matters, debounce=100, step=50, raise_interrupt=False):
             if sys.stdout.isatty():
                 sys.stdout.write("\x1b[2J\x1b[H")
             status = _once(check)
+            _waiting()  # an interrupt from here on ends with the status just found
     except KeyboardInterrupt:
         pass
     return status
@@ -40,8 +42,11 @@ def _once(check: Callable[[], int]) -> int:
         print(f"cutile-lint: error: {clean(str(error))}", file=sys.stderr)
         status = 2
     sys.stdout.flush()
-    print("Waiting for changes; Ctrl-C ends.", file=sys.stderr, flush=True)
     return status
+
+
+def _waiting() -> None:
+    print("Waiting for changes; Ctrl-C ends.", file=sys.stderr, flush=True)
 
 
 def _folders(paths: Sequence[str]) -> list[Path]:

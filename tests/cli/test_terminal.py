@@ -50,7 +50,10 @@ def op(tmp_path: Path) -> Path:
     return Path(shutil.copytree(ROOT / "rules" / "bases" / "row_scale", tmp_path / "ops"))
 
 
-RUN = "import sys; import cutile_lint.reports.bar as bar; bar.PATIENCE = {patience}; from cutile_lint.cli.main import main; sys.exit(main(sys.argv[1:]))"
+RUN = (
+    "import sys; import cutile_lint.reports.bar as bar; bar.PATIENCE = {patience};"
+    "from cutile_lint.cli.main import main; sys.exit(main(sys.argv[1:]))"
+)
 
 
 def test_a_long_run_shows_how_far_it_is_and_leaves_no_trace(op: Path) -> None:

@@ -66,10 +66,10 @@ def test_a_failing_rule_is_named_with_its_unit_and_stops_no_other(write_rule, un
     root = write_rule("XYZ003", "works", find("one"))
     report = run([unit("a", {"a.py": "one"}), unit("b", {"b.py": ""})], folder_rules(root))
     assert [(item.path.name, item.code) for item in report.findings] == [("a.py", "XYZ001"), ("a.py", "XYZ003")]
-    assert [str(error) for error in report.errors] == [
-        "internal error: rule XYZ002 failed: ModuleNotFoundError: No module named 'no_such_module_anywhere'",
-        "internal error: rule XYZ001 failed on `a`: KeyError: 'slot'",
-        "internal error: rule XYZ001 failed on `b`: KeyError: 'slot'",
+    assert [str(error).rpartition(" (")[0] for error in report.errors] == [
+        "rule XYZ002 cannot be loaded: ModuleNotFoundError: No module named 'no_such_module_anywhere'",
+        "rule XYZ001 failed on `a`: KeyError: 'slot'",
+        "rule XYZ001 failed on `b`: KeyError: 'slot'",
     ]
     assert "breaks.py" in report.errors[1].traceback
     assert not report.ok

@@ -66,11 +66,8 @@ def _macro_texts(root: Node) -> Iterator[Node]:
 def _inside(buffer: bytes, node: Node, shift: int, query: Query, depth: int) -> Iterator[dict[str, Span]]:
     start, end = node.start_byte + 1, node.end_byte - 1
     mended, _ = mend(buffer[start:end], start, {})
-    braces = (
-        buffer[node.start_byte : start] == b"{"
-        or node.type == "token_tree"
-        and node.parent is not None
-        and node.parent.type == "macro_rule"
+    braces = buffer[node.start_byte : start] == b"{" or (
+        node.type == "token_tree" and node.parent is not None and node.parent.type == "macro_rule"
     )
     before, behind = _STATEMENTS if braces else _ARGUMENTS
     offset = start + shift - len(before)
