@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cutile_lint.unit.device_types import DeviceFunction
     from cutile_lint.unit.effects import BufferUse, Effects
     from cutile_lint.unit.evidence import Reference
+    from cutile_lint.unit.generated_ir import GeneratedIr
     from cutile_lint.unit.health import Health
     from cutile_lint.unit.machine.values import Value
     from cutile_lint.unit.options import OptionArgument
@@ -253,6 +254,15 @@ class KernelUnit:
         path = self.layout.manifest
         source = self.program.workspace.source(path) if path is not None else None
         return read_manifest(source) if source is not None else None
+
+    # ── generated IR ──
+
+    @cached_property
+    def generated(self) -> GeneratedIr:
+        """The Tile IR that was generated from the op's kernels; empty without any."""
+        from cutile_lint.unit.generated_ir import generated_ir
+
+        return generated_ir(self)
 
     # ── the reference ──
 
