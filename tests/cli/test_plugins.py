@@ -41,7 +41,9 @@ def op(guide: Path) -> Path:
     (guide / ".git").mkdir()
     shutil.copytree(ROOT / "rules" / "bases" / "row_scale", guide / "ops")
     wrapper, export = guide / "ops" / "row_scale.py", guide / "ops" / "row_scale_kernel" / "ffi.rs"
-    wrapper.write_text(wrapper.read_text().replace("y = torch.empty_like(x)\n", "y = torch.empty_like(x)\n        torch.cuda.empty_cache()\n"))
+    wrapper.write_text(
+        wrapper.read_text().replace("y = torch.empty_like(x)\n", "y = torch.empty_like(x)\n        torch.cuda.empty_cache()\n")
+    )
     export.write_text(export.read_text().replace("grid_size as u32", "grid_size.try_into().unwrap()"))
     return guide
 
@@ -61,7 +63,9 @@ def test_the_guides_rules_pass_their_cases(guide: Path) -> None:
 
 def test_a_case_that_fails_says_what_was_expected(guide: Path) -> None:
     path = guide / "rules/acme/no_empty_cache.yaml"
-    path.write_text(path.read_text().replace("at: forget()", "at: _cdiv(m, cfg.BM)").replace("place: timed-region", "place: anywhere"))
+    path.write_text(
+        path.read_text().replace("at: forget()", "at: _cdiv(m, cfg.BM)").replace("place: timed-region", "place: anywhere")
+    )
     done = lint(guide, "test-rules", "rules")
     assert done.returncode == 1
     assert "no finding at '_cdiv(m, cfg.BM)' in row_scale.py" in done.stdout and "not expected: row_scale.py:" in done.stdout
@@ -134,7 +138,9 @@ def test_a_broken_rule_is_named_after_the_findings(op: Path, name: str, text: st
         text = re.sub(r"^pattern:.*?(?=^valid:)", lambda _: text, path.read_text(), flags=re.MULTILINE | re.DOTALL)
     path.write_text(text)
     wrapper = op / "ops" / "row_scale.py"
-    wrapper.write_text(wrapper.read_text().replace("if x.requires_grad:\n        x = x.detach()", "if x.requires_grad:\n        pass"))
+    wrapper.write_text(
+        wrapper.read_text().replace("if x.requires_grad:\n        x = x.detach()", "if x.requires_grad:\n        pass")
+    )
     done = lint(op, "ops", "--trust-project-rules", "--output-format", "concise", "--exit-zero")
     assert done.returncode == 2 and told in done.stderr and name.partition(".")[0] in done.stderr, done.stderr
     assert "[CTL3" in done.stdout and "Traceback" not in done.stderr
