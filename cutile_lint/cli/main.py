@@ -23,6 +23,7 @@ COMMANDS = {
     "config": "config",
     "new-rule": "new_rule",
     "test-rules": "test_rules",
+    "server": "server",
     "completion": "completion",
 }
 USAGE_ERROR = 2
