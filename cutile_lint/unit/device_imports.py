@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cutile_lint.findings import Fix
+from cutile_lint.findings import Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.device_types import device_modules
@@ -48,15 +48,17 @@ def _defines(module: syntax.ModuleDef) -> bool:
 
 
 def _fix(module: syntax.ModuleDef, source: Source, imports: list[syntax.Import]) -> Fix | None:
-    from cutile_lint.frontends.rust.rewrite import insert_after, insert_before
+    from cutile_lint.frontends.rust.rewrite import insert_after
 
     own = [node for node in imports if node in (module.body or [])]
     from_core = any(name.module.startswith("cutile::core") for node in own for name in node.names)
     text = f"use cutile::{'core' if from_core else 'prelude'}::{NAME};"
     if own:
         edit = insert_after(source, own[-1].span, text)
-    elif module.body:
-        edit = insert_before(source, module.body[0].span, text)
     else:
-        return None
+        name = source.data.find(b"mod ", module.span.start, module.span.end)
+        brace = source.data.find(b"{", name, module.span.end)
+        if name == -1 or brace == -1:
+            return None
+        edit = Edit(source, brace + 1, brace + 1, f"{source.newline}    {text}")
     return Fix(f"import `{NAME}`", (edit,))

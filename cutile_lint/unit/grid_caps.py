@@ -13,14 +13,15 @@ from cutile_lint.unit.conditions import possible, substitute, substituted
 from cutile_lint.unit.device import Kernel
 from cutile_lint.unit.device_numbers import block_axis
 from cutile_lint.unit.launches import KernelLaunch, Launch
-from cutile_lint.unit.machine.values import Condition, Items, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.transposes import symbols_of
 
 if TYPE_CHECKING:
     from cutile_lint.unit.boundary import Boundary
     from cutile_lint.unit.model import KernelUnit
 
-_PROCESSORS = re.compile(r"(?:^|[._:])(?:get_)?num_?sms?$|multi_?processor_?count|sm_count|^NUM_SMS?$|occupancy", re.IGNORECASE)
+_PROCESSORS = re.compile(r"(?:^|[._:])(?:get_)?num_?sms?$|multi_?processor_?count|sm_count|^NUM_SMS?$", re.IGNORECASE)
+_RESIDENT = re.compile(r"occupancy", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +106,47 @@ def cap_in(value: Value) -> Place | None:
                 return place
             if last == "max" and all(place is not None or not isinstance(arg, Term) for place, arg in zip(found, one.args, strict=True)):
                 return next((place for place in found if place is not None), None)
+        elif one.op == "binary" and one.name in ("*", "/", "//"):
+            inner = [place for arg in one.args[: 2 if one.name == "*" else 1] if (place := cap_in(arg)) is not None]
+            if inner or _is_processors(one):
+                return one.place if _is_processors(one) or not inner else inner[0]
         elif _is_processors(one):
             return one.place
     return None
 
 
 def _is_processors(value: Value) -> bool:
-    """The number of processors, alone or times the programs on each."""
-    found = False
+    """The number of processors, alone, times the programs on each, or divided among clusters."""
+    for _, one in alternatives(value):
+        factors = list(_factors(one))
+        if any(_matches(factor, _PROCESSORS) for factor in factors):
+            return True
+        rest = [factor for factor in factors if not _matches(factor, _RESIDENT)]
+        if len(rest) < len(factors) and all(isinstance(factor, Known) for factor in rest):
+            return True
+    return False
+
+
+def _factors(value: Value) -> Iterator[Value]:
+    """The factors of a product, dividends of quotients, without conversions and lower bounds."""
     for _, one in alternatives(value):
         if isinstance(one, Term) and one.op == "binary" and one.name == "*":
-            found = found or any(_is_processors(arg) for arg in one.args)
-        elif isinstance(one, Term) and one.op == "call" and one.name in ("int", "max") and one.args:
-            found = found or _is_processors(one.args[0])
-        elif isinstance(one, Term) and one.op in ("call", "attr", "field", "external", "global", "method", "index"):
-            found = found or bool(_PROCESSORS.search(one.name)) or (one.op == "global" and bool(one.args) and _is_processors(one.args[0]))
-    return found
+            for arg in one.args:
+                yield from _factors(arg)
+        elif isinstance(one, Term) and one.op == "binary" and one.name in ("/", "//"):
+            yield from _factors(one.args[0])
+        elif isinstance(one, Term) and one.name in ("int", "max") and one.args:
+            yield from _factors(next((arg for arg in one.args if not isinstance(arg, Known)), one.args[0]))
+        else:
+            yield one
+
+
+def _matches(value: Value, words: re.Pattern[str]) -> bool:
+    return (
+        isinstance(value, Term)
+        and value.op in ("call", "attr", "field", "external", "global", "method", "index", "input")
+        and (bool(words.search(value.name)) or (value.op in ("global", "index") and bool(value.args) and _matches(value.args[0], words)))
+    )
 
 
 def _statement(unit: KernelUnit, place: Place) -> Place | None:

@@ -68,7 +68,7 @@ def odd_constants(unit: KernelUnit, kernel: Kernel) -> Iterator[OddConstant]:
             continue
         for place, decimal in _in_event(event, imported):
             inside = any(source is place.source and span.covers(place.span) for source, span in spans)
-            if inside and place not in seen:
+            if inside and not any(one.source is place.source and one.span.covers(place.span) for one in seen):
                 seen.add(place)
                 near = event.statement if event.statement is not None and event.statement.span.covers(place.span) else None
                 yield OddConstant(place, near, decimal, event.name.rsplit("::", 1)[-1])

@@ -41,7 +41,7 @@ def other_modes(unit: KernelUnit, kernel: Kernel) -> Iterator[OtherMode]:
     ops: dict[str, list[tuple[IrOp, Source]]] = {}
     for one in kernels:
         for op in one.ir.float_ops if one.ir is not None else ():
-            if one.ir_source is not None:
+            if one.ir_source is not None and op.enclosing("reduce", "scan") is None:
                 ops.setdefault(op.name, []).append((op, one.ir_source))
     if not ops:
         return
