@@ -43,6 +43,8 @@ class State:
         self.loops: tuple[syntax.Node, ...] = ()
         self.contexts: tuple[Value, ...] = ()
         self.tries: tuple[syntax.Try, ...] = ()
+        #: ``with suppress(…)`` by the ``id`` of its node, as the ``try`` that it is
+        self.suppressing: dict[int, syntax.Try] = {}
         self.expansions: tuple[Place, ...] = ()
         self.timed = 0
         self.steps = 0
