@@ -12,6 +12,8 @@ from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.machine.paths import contradictory, negation
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Condition, Term, Value, alternatives
+from cutile_lint.unit.names import dotted as dotted_name
+from cutile_lint.unit.names import imports_of
 from cutile_lint.unit.python_names import bindings, mentions
 from cutile_lint.unit.region import Occurrence, TimedWork, use_in_trial
 from cutile_lint.unit.torch_api import names
@@ -51,7 +53,9 @@ def leave_uninitialised(unit: KernelUnit, found: TimedWork) -> Fix | None:
     if False in answers:
         return None
     module = unit.program.module(found.place.source.path)
-    edits = _rewritten(module, call, last, found.work.name) if module is not None else None
+    arguments = found.work.event.arguments
+    as_written = arguments is not None and len(arguments.positional) + len(arguments.keywords) == len(call.args)
+    edits = _rewritten(module, call, last, found.work.name, as_written) if module is not None else None
     if edits is None or module is None:
         return None
     shown = all(answers) and only_used_here(unit, module, found)
@@ -168,17 +172,19 @@ def _on_every_path(occurrence: Occurrence, fill: Event, storing: list[Launch]) -
 # ── the rewrite ────────────────────────────────────────────────────────────
 
 
-def _rewritten(module: syntax.Module, call: syntax.Call, last: str, dotted: str) -> tuple[Edit, ...] | None:
-    """Edits that make the call allocate without filling."""
+def _rewritten(module: syntax.Module, call: syntax.Call, last: str, dotted: str, as_written: bool) -> tuple[Edit, ...] | None:
+    """Edits that make the call allocate without filling; ``as_written``: the function gets the call's own arguments and no others."""
     func, new, source = call.func, _EMPTY[last], module.source
     if isinstance(func, syntax.Attr) and func.name == last:
+        if dotted.startswith("torch.") and dotted_name(func, imports_of(module)) != dotted:
+            return None  # somebody else's ``zeros``: there need not be an ``empty`` beside it
         return (Edit(source, func.name_span.start, func.name_span.end, new),)
     if not isinstance(func, syntax.Name) or not dotted.startswith("torch."):
         return None
     if (edits := _renamed_alias(module, func, last, new)) is not None:
         return edits
     torch = _torch_name(module)
-    if torch is None:
+    if torch is None or not as_written:  # a ``functools.partial`` has arguments of its own
         return None
     return (Edit(source, func.span.start, func.span.end, f"{torch}.{new}"),)
 
