@@ -19,14 +19,14 @@ from cutile_lint.unit.device_numbers import (
     terms,
 )
 from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Term, Value
-from cutile_lint.unit.own_sizes import OwnSizes
+from cutile_lint.unit.tile_counts import DEVICE, HOST, TileCounts
 
 
 class NotShown(Exception):
     """The proof does not go through; the text says where."""
 
 
-class Coverage(OwnSizes):
+class Coverage(TileCounts):
     """Stores of one buffer by one kernel variant of one launch."""
 
     def stores_all(self, bound: list[str], stores: list[Access]) -> tuple[bool | None, str]:
@@ -51,6 +51,7 @@ class Coverage(OwnSizes):
     def _covering(self, store: Access) -> Condition:
         """The condition under which the store covers its share; raises :class:`NotShown`."""
         name = last_name(store.event.name)
+        self.axis_tiles = {}
         if name.startswith("store_view") or (
             name in ("store", "store_unchecked", "store_index") and operand(store.event, 2) is not None
         ):
@@ -87,6 +88,7 @@ class Coverage(OwnSizes):
             if not isinstance(permutation, Items) or not all(isinstance(item, Known) for item in permutation.items):
                 raise NotShown("the order of the view's axes is not known")
             order = [item.value for item in permutation.items]  # type: ignore[attr-defined]
+        self.axis_tiles = dict(zip(order, shape.items, strict=False))
         covered: set[Leaf] = set()
         used: list[Value] = []
         for position, item in enumerate(index.items):
@@ -285,6 +287,8 @@ class Coverage(OwnSizes):
                 raise NotShown("the number of blocks is not shown to cover the buffer")
             if leaf[0] == "other":
                 raise NotShown("the loop around the store goes over something else than the buffer's own sizes")
+        if not self.enough(bound, HOST if grid else DEVICE):
+            raise NotShown("the number of blocks is not shown to cover the buffer")
         return {leaf for leaf in leaves if leaf[0] in ("own", "own-count")}
 
     def _conditions(self, store: Access, used: list[Value]) -> Condition:
