@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+from client import CAPABILITIES, Client, applied, span
+from conftest import Op, Start
+
+
+def action(client: Client, uri: str, code: str, title: str, version: int = 1) -> dict:
+    """The action of a title on the finding with a code."""
+    found = next(one for one in client.diagnostics(uri, version) if one["code"] == code)
+    return next(one for one in client.actions(uri, found["range"]) if title in one["title"] and code in one["title"])
+
+
+def edits(action_: dict, uri: str) -> list[dict]:
+    return next(one["edits"] for one in action_["edit"]["documentChanges"] if one["textDocument"]["uri"] == uri)
+
+
+def test_a_fix_is_an_edit_of_the_version_it_was_made_for(client: Client, op: Op) -> None:
+    uri = client.open(op.ffi)
+    found = action(client, uri, "CTL202", "apply")
+    assert found["kind"] == "quickfix" and found["isPreferred"] is True and found["diagnostics"][0]["code"] == "CTL202"
+    change = found["edit"]["documentChanges"][0]["textDocument"]
+    assert change == {"uri": uri, "version": 1}
+    client.change(uri, {"text": applied(op.ffi.read_text(), edits(found, uri))})
+    assert "CTL202" not in {one["code"] for one in client.diagnostics(uri, 2)}
+
+
+def test_unsafe_fixes_are_marked_and_never_preferred(client: Client, op: Op) -> None:
+    uri = client.open(op.wrapper)
+    client.diagnostics(uri, 1)
+    all_of_them = client.actions(uri, span((0, 0), (200, 0)))
+    unsafe = [one for one in all_of_them if "(unsafe)" in one["title"]]
+    assert unsafe and not any(one.get("isPreferred") for one in unsafe)
+
+
+def test_fix_all_leaves_only_what_no_safe_fix_mends(client: Client, op: Op) -> None:
+    uri = client.open(op.wrapper)
+    before = client.diagnostics(uri, 1)
+    found = client.actions(uri, span((0, 0), (0, 0)), ["source.fixAll"])
+    assert [one["kind"] for one in found] == ["source.fixAll.cutile-lint"] and "edit" not in found[0]
+    resolved = client.request("codeAction/resolve", found[0])
+    text = applied(op.wrapper.read_text(), edits(resolved, uri))
+    client.change(uri, {"text": text})
+    left = {one["code"] for one in client.diagnostics(uri, 2)}
+    assert left < {one["code"] for one in before} and "CTL101" not in left
+    assert "_launch(torch.empty_like(x), x, residual" in text  # needs an unsafe fix
+    assert client.actions(uri, span((0, 0), (0, 0)), ["source.fixAll.cutile-lint"]) == []
+
+
+def test_a_client_that_cannot_resolve_gets_the_edit_at_once(launch: Start, op: Op) -> None:
+    capabilities = copy.deepcopy(CAPABILITIES)
+    del capabilities["textDocument"]["codeAction"], capabilities["workspace"]["workspaceEdit"]
+    client = launch(op.root)
+    client.start(capabilities)
+    uri = client.open(op.ffi)
+    client.diagnostics(uri, 1)
+    found = client.actions(uri, span((0, 0), (0, 0)), ["source.fixAll"])
+    assert set(found[0]["edit"]["changes"]) == {uri}
+
+
+def test_a_finding_is_ignored_in_the_comments_of_its_language(client: Client, op: Op) -> None:
+    for path, code, mark in ((op.ffi, "CTL204", "//"), (op.wrapper, "CTL101", "#")):
+        uri = client.open(path)
+        found = action(client, uri, code, "ignore on this line")
+        text = applied(path.read_text(), edits(found, uri))
+        assert f"{mark} cutile-lint: ignore[{code}]" in text
+        client.change(uri, {"text": text})
+        assert code not in {one["code"] for one in client.diagnostics(uri, 2)}
+
+
+def test_a_rule_is_explained_as_a_document_and_on_hover(client: Client, op: Op) -> None:
+    uri = client.open(op.ffi)
+    found = action(client, uri, "CTL202", "explain")
+    page = client.request("workspace/executeCommand", found["command"])
+    assert page["code"] == "CTL202" and page["markdown"].startswith("# CTL202 ")
+    shown = client.wait_for("window/showDocument")
+    assert Path(shown["uri"].removeprefix("file://")).read_text() == page["markdown"]
+    place = next(one for one in client.diagnostics(uri, 1) if one["code"] == "CTL202")["range"]
+    hover = client.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": place["start"]})
+    assert hover["contents"] == {"kind": "markdown", "value": page["markdown"]} and hover["range"] == place
+    assert client.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}}) is None

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import pytest
+from client import CAPABILITIES, Client, Failed, span, where
+from conftest import Op, Start
+
+PULL = copy.deepcopy(CAPABILITIES)
+PULL["textDocument"]["diagnostic"] = {"relatedDocumentSupport": True}
+PULL["workspace"]["diagnostics"] = {"refreshSupport": True}
+
+
+def codes(diagnostics: list[dict]) -> set[str]:
+    return {one["code"] for one in diagnostics}
+
+
+def test_a_workspace_is_told_without_an_open_file(client: Client, op: Op) -> None:
+    assert "CTL202" in codes(client.diagnostics(op.ffi.as_uri()))
+    assert "CTL101" in codes(client.diagnostics(op.wrapper.as_uri()))
+
+
+def test_a_finding_says_all_it_knows(client: Client, op: Op) -> None:
+    uri = client.open(op.wrapper)
+    text = op.wrapper.read_text()
+    found = next(one for one in client.diagnostics(uri, 1) if one["code"] == "CTL101")
+    assert found["range"] == where(text, "torch.zeros_like(x)") or found["range"] == where(text, "torch.zeros_like")
+    assert found["severity"] == 1 and found["source"] == "cutile-lint" and "help: " in found["message"]
+    page = Path(found["codeDescription"]["href"].removeprefix("file://"))
+    assert page.read_text().startswith("# CTL101 ")
+    assert found["relatedInformation"] and all(one["message"] for one in found["relatedInformation"])
+
+
+def test_related_places_lead_to_other_files(client: Client, op: Op) -> None:
+    uri = client.open(op.ffi)
+    related = [place for one in client.diagnostics(uri, 1) for place in one.get("relatedInformation") or []]
+    assert {Path(place["location"]["uri"]).name for place in related} >= {"ffi.rs"}
+
+
+def test_unsaved_buffers_of_two_layers_are_seen_together(client: Client, op: Op) -> None:
+    wrapper, ffi = client.open(op.wrapper), client.open(op.ffi)
+    before = client.diagnostics(ffi, 1)
+    client.diagnostics(wrapper, 1)
+    assert "CTL501" not in codes(before)
+    text = op.ffi.read_text()
+    line = next(line for line in text.splitlines(keepends=True) if line.strip().startswith("num_cta_in_cga: i32"))
+    seen = len(client.seen)
+    client.change(ffi, {"range": where(text, line), "text": ""})  # not saved: the export takes one argument less now
+    client.diagnostics(ffi, 2)
+    mismatch = [one for one in client.diagnostics(wrapper, 1, since=seen) if one["code"].startswith("CTL5")]
+    assert mismatch
+    seen = len(client.seen)
+    client.close(ffi)  # back to the disk
+    assert not [one for one in client.diagnostics(wrapper, 1, since=seen) if one["code"].startswith("CTL5")]
+
+
+def test_a_file_changed_on_disk_is_noticed(client: Client, op: Op) -> None:
+    wrapper = client.open(op.wrapper)
+    client.diagnostics(wrapper, 1)
+    text = op.ffi.read_text()
+    op.ffi.write_text(text.replace("    num_cta_in_cga: i32,\n", ""))
+    seen = len(client.seen)
+    client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": op.ffi.as_uri(), "type": 2}]})
+    assert any(one["code"].startswith("CTL5") for one in client.diagnostics(wrapper, 1, since=seen))
+    registered = client.wait_for("client/registerCapability")["registrations"]
+    assert registered[0]["method"] == "workspace/didChangeWatchedFiles"
+
+
+def test_a_deleted_file_is_told_nothing_more_of(client: Client, op: Op) -> None:
+    uri = op.ffi.as_uri()
+    assert client.diagnostics(uri)
+    op.ffi.unlink()
+    seen = len(client.seen)
+    client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri, "type": 3}]})
+    assert client.diagnostics(uri, since=seen) == []
+
+
+def test_only_the_last_of_many_versions_is_told(client: Client, op: Op) -> None:
+    uri = client.open(op.wrapper)
+    client.diagnostics(uri, 1)
+    seen = len(client.seen)
+    for _ in range(20):
+        last = client.change(uri, {"range": span((0, 0), (0, 0)), "text": "# one more line\n"})
+    found = client.diagnostics(uri, last, since=seen)
+    assert next(one for one in found if one["code"] == "CTL101")["range"]["start"]["line"] == 20 + 91
+    versions = [message["params"]["version"] for message in client.seen[seen:] if message["params"].get("uri") == uri]
+    assert versions == sorted(versions) and len(versions) < 20
+
+
+def test_a_file_that_does_not_parse_keeps_its_findings(client: Client, op: Op) -> None:
+    wrapper, ffi = client.open(op.wrapper), client.open(op.ffi)
+    before = codes(client.diagnostics(wrapper, 1))
+    client.diagnostics(ffi, 1)
+    client.change(wrapper, {"range": span((0, 0), (0, 0)), "text": "x = (\n"})
+    broken = client.diagnostics(wrapper, 2)
+    assert codes(broken) == before | {"CTL900"}
+    assert next(one for one in broken if one["code"] == "CTL101")["range"]["start"]["line"] == 92
+    client.change(wrapper, {"range": span((0, 0), (1, 0)), "text": ""})
+    assert codes(client.diagnostics(wrapper, 3)) == before
+
+
+def test_a_full_text_replaces_the_document(client: Client, op: Op) -> None:
+    uri = client.open(op.wrapper)
+    client.diagnostics(uri, 1)
+    client.change(uri, {"text": "x = 1\n"})
+    assert client.diagnostics(uri, 2) == []
+
+
+def test_a_file_outside_of_the_workspace_is_checked_while_it_is_open(launch: Start, op: Op, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    client = launch(other)
+    client.start()
+    uri = client.open(op.wrapper)
+    assert "CTL101" in codes(client.diagnostics(uri, 1))
+    seen = len(client.seen)
+    client.close(uri)
+    assert client.diagnostics(uri, since=seen) == []
+
+
+def test_tile_ir_is_checked(client: Client, op: Op) -> None:
+    reference = op.folder / "reference"
+    reference.mkdir()
+    uri = client.open(reference / "reference.mlir", "cuda_tile.module @m {\n  cuda_tile.entry @k( {\n")
+    assert "CTL900" in codes(client.diagnostics(uri, 1))
+
+
+# ── pull ──
+
+
+def pull(client: Client, uri: str, before: str | None = None) -> dict:
+    return client.request("textDocument/diagnostic", {"textDocument": {"uri": uri}, "previousResultId": before})
+
+
+def test_pulled_with_the_partners(launch: Start, op: Op) -> None:
+    client = launch(op.root)
+    assert client.start(PULL)["capabilities"]["diagnosticProvider"]["interFileDependencies"] is True
+    uri = client.open(op.wrapper)
+    report = pull(client, uri)
+    assert report["kind"] == "full" and "CTL101" in codes(report["items"])
+    assert "CTL202" in codes(report["relatedDocuments"][op.ffi.as_uri()]["items"])
+    assert pull(client, uri, report["resultId"])["kind"] == "unchanged"
+    assert not [message for message in client.seen if message["method"] == "textDocument/publishDiagnostics"]
+
+
+def test_a_pull_of_a_changed_text_is_given_up_and_to_be_repeated(launch: Start, op: Op) -> None:
+    client = launch(op.root)
+    client.start(PULL)
+    uri = client.open(op.wrapper)
+    asked = client.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}})
+    client.change(uri, {"range": span((0, 0), (0, 0)), "text": "\n"})
+    with pytest.raises(Failed) as failed:
+        client.answer(asked)
+    assert failed.value.code == -32802 and failed.value.data == {"retriggerRequest": True}
+    assert "CTL101" in codes(pull(client, uri)["items"])
+
+
+def test_a_pull_can_be_cancelled(launch: Start, op: Op) -> None:
+    client = launch(op.root)
+    client.start(PULL)
+    uri = client.open(op.wrapper)
+    asked = client.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}})
+    client.notify("$/cancelRequest", {"id": asked})
+    with pytest.raises(Failed) as failed:
+        client.answer(asked)
+    assert failed.value.code == -32800
+
+
+def test_the_workspace_is_pulled_with_progress(launch: Start, op: Op) -> None:
+    client = launch(op.root)
+    client.start(PULL)
+    asked = {"previousResultIds": [], "workDoneToken": "work", "partialResultToken": "part"}
+    report = client.request("workspace/diagnostic", asked)
+    by_name = {Path(item["uri"]).name: item for item in report["items"]}
+    assert "CTL202" in codes(by_name["ffi.rs"]["items"]) and "CTL101" in codes(by_name["wrapper.py"]["items"])
+    kinds = [m["params"]["value"].get("kind") for m in client.seen if m["method"] == "$/progress" and m["params"]["token"] == "work"]
+    assert kinds[0] == "begin" and kinds[-1] == "end"
+    again = [{"uri": item["uri"], "value": item["resultId"]} for item in report["items"]]
+    assert {item["kind"] for item in client.request("workspace/diagnostic", {"previousResultIds": again})["items"]} == {"unchanged"}
