@@ -33,20 +33,24 @@ def page(doc: RuleDoc, view: View) -> str:
         "",
         facts + (f"; needs: {', '.join(info.needs)}" if info.needs else ""),
     ]
-    sections = {
+    for heading, text in sections(doc).items():
+        lines += ["", view.style("bold", heading), *body(text, view)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def sections(doc: RuleDoc) -> dict[str, str]:
+    """Heading -> Markdown, in the order of a page; what a rule does not say is left out."""
+    said = {
         "What it does": doc.what,
         "Why is this bad?": doc.why,
+        "Cost": doc.cost,
         "Example": doc.example,
         "Use instead": doc.use_instead,
         "What it leaves alone": "\n".join(f"- {item}" for item in doc.leaves_alone),
         "Fix safety": doc.fix_safety,
-        "Cost": doc.cost,
         "Checklist": "\n".join(f"- {item}" for item in doc.checklist),
     }
-    for heading, text in sections.items():
-        if text:
-            lines += ["", view.style("bold", heading), *body(text, view)]
-    return "".join(f"{line}\n" for line in lines)
+    return {heading: text for heading, text in said.items() if text}
 
 
 def body(markdown: str, view: View) -> list[str]:
