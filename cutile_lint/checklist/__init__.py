@@ -2,6 +2,6 @@
 
 from cutile_lint.checklist.items import ITEMS, SECTIONS, Item
 from cutile_lint.checklist.judge import judge
-from cutile_lint.checklist.verdict import Absent, Failed, Open, OpChecklist, Shown, Status, Verdict
+from cutile_lint.checklist.verdict import Absent, Failed, OpChecklist, Open, Shown, Status, Verdict
 
-__all__ = ["ITEMS", "SECTIONS", "Absent", "Failed", "Item", "Open", "OpChecklist", "Shown", "Status", "Verdict", "judge"]
+__all__ = ["ITEMS", "SECTIONS", "Absent", "Failed", "Item", "OpChecklist", "Open", "Shown", "Status", "Verdict", "judge"]

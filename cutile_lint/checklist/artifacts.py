@@ -126,7 +126,7 @@ def registration(context: Context) -> Iterator[Evidence]:
             yield Open(f"`{run.function.name}` is not registered with `register_impl`", Place(run.source, run.function.span))
         else:
             name = run.function.name_span or run.function.span
-            told = f'registered as `{run.registered.name}` for `{run.registered.backend or "cutile-rs"}`'
+            told = f"registered as `{run.registered.name}` for `{run.registered.backend or 'cutile-rs'}`"
             yield Shown(told, Place(run.source, name))
     yield from _imported(context)
     yield from _included(context)
@@ -195,5 +195,3 @@ def _test_file(context: Context) -> Path | None:
                 if context.workspace.exists(place / name):
                     return place / name
     return None
-
-

@@ -39,7 +39,9 @@ class Context:
         if not unit.runs:
             return [Open("no wrapper that launches it was found")]
         gaps = [Open(f"the wrapper could not be followed: {why}", place) for run in unit.runs for why, place in run.trace.gaps]
-        gaps += [Open("the file has syntax errors", path=one.source.path) for one in unit.python_modules if one.faults or one.refused]
+        gaps += [
+            Open("the file has syntax errors", path=one.source.path) for one in unit.python_modules if one.faults or one.refused
+        ]
         if not unit.launches:
             gaps.append(Open("no launch was seen in the wrapper", path=unit.layout.wrapper))
         return gaps
@@ -53,7 +55,9 @@ class Context:
             gaps += [Open(f"`{boundary.symbol}` could not be followed: {why}", place) for why, place in boundary.run.trace.gaps]
             if not boundary.kernel_launches:
                 gaps.append(Open(f"no kernel launch was found in `{boundary.symbol}`", boundary.export.place))
-        gaps += [Open("the file has syntax errors", path=one.source.path) for one in unit.rust_modules if one.faults or one.refused]
+        gaps += [
+            Open("the file has syntax errors", path=one.source.path) for one in unit.rust_modules if one.faults or one.refused
+        ]
         return gaps or ([] if unit.boundary else [Open("no export was found")])
 
     @cached_property

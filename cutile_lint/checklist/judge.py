@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 from cutile_lint.checklist import verify
 from cutile_lint.checklist.context import Context
 from cutile_lint.checklist.items import ITEMS, Item
-from cutile_lint.checklist.verdict import Absent, Evidence, Failed, Open, OpChecklist, Shown, Status, Verdict
+from cutile_lint.checklist.verdict import Absent, Evidence, Failed, OpChecklist, Open, Shown, Status, Verdict
 from cutile_lint.findings import Finding, Level
 from cutile_lint.unit import KernelUnit
 

@@ -64,11 +64,13 @@ def _parity(context: Context, argument: OptionArgument) -> Iterator[Evidence]:
         return
     wanted = list(dict.fromkeys(value.value for value in given))
     told = f"`{option}`: {_told(sent)}; the reference: {_told(wanted)}"
-    if set(wanted) <= set(sent) or (set(sent) <= set(wanted) and None not in set(sent) - set(wanted)):
+    if set(wanted) <= set(sent) and (None in wanted or None not in sent):
         yield Shown(told, argument.place)
         yield Shown(f"the reference's `{option}`", given[0].place)
         if where is not None:
-            yield Shown(f"`{option}` is applied in {', '.join(f'`{launch.entry_name}`' for launch in _distinct(argument))}", where)
+            yield Shown(
+                f"`{option}` is applied in {', '.join(f'`{launch.entry_name}`' for launch in _distinct(argument))}", where
+            )
     else:
         yield Open(told, argument.place)
 
@@ -164,7 +166,10 @@ def search_space(context: Context) -> Iterator[Evidence]:
     if not tunings and unit.runs:
         told = "nothing is tuned"
         if reference is None:
-            yield Open(f"{told}, and there is no reference that says whether it should be", unit.runs[0].trace.events[0].place if unit.runs[0].trace.events else None)
+            yield Open(
+                f"{told}, and there is no reference that says whether it should be",
+                unit.runs[0].trace.events[0].place if unit.runs[0].trace.events else None,
+            )
         elif any(variant.tuned and len(variant.configs or []) > 1 for variant in reference.variants):
             if not context.has("CTL112"):
                 yield Open(f"{told}, and the reference tunes", reference.variants[0].place)

@@ -129,9 +129,7 @@ def launch_count(context: Context) -> Iterator[Evidence]:
 
 def _per_trial(launches: list[Launch]) -> Iterator[Evidence]:
     for at, launch in enumerate(launches):
-        again = [
-            other for other in launches[:at] if other.symbol == launch.symbol and not contradictory(other.path, launch.path)
-        ]
+        again = [other for other in launches[:at] if other.symbol == launch.symbol and not contradictory(other.path, launch.path)]
         if again:
             yield Open(f"`{launch.symbol}` is launched again on one path", _outermost(launch))
         elif launch.event.loops:
@@ -186,7 +184,10 @@ def detached(context: Context) -> Iterator[Evidence]:
             if place is not None:
                 yield Shown(f"`{name}` is detached", place)
             else:
-                yield Shown(f"`{name}` does not reach the launch with a graph", Place(run.source, run.function.name_span or run.function.span))
+                yield Shown(
+                    f"`{name}` does not reach the launch with a graph",
+                    Place(run.source, run.function.name_span or run.function.span),
+                )
 
 
 def _inputs(run: Run) -> dict[str, Place | None]:
@@ -233,5 +234,3 @@ def accepts_grad(context: Context) -> Iterator[Evidence]:
         if not refused:
             place = Place(run.source, run.function.name_span or run.function.span)
             yield Shown(f"none of {len(raised)} raises and asserts is about `requires_grad`", place)
-
-

@@ -18,7 +18,9 @@ FORMATS = ("text", "json", "markdown")
 
 
 def parser() -> argparse.ArgumentParser:
-    made = ops_parser("checklist", "Go through the pre-submit checklist of ports: each item passes, fails or is not verified, with evidence.")
+    made = ops_parser(
+        "checklist", "Go through the pre-submit checklist of ports: each item passes, fails or is not verified, with evidence."
+    )
     made.epilog = "exit status: 0, 1 for a failed item (or an unverified one with --require-verified), 2 for an error"
     made.add_argument("--require-verified", action="store_true", help="exit 1 for unverified items too")
     made.add_argument("--output-format", choices=FORMATS, default="text", metavar="FORMAT", help=", ".join(FORMATS))

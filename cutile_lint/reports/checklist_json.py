@@ -40,5 +40,9 @@ def _item(verdict: Verdict) -> dict[str, Any]:
 
 
 def _evidence(one: Evidence) -> dict[str, Any]:
-    found = place(one.place) or {"filename": str(one.path) if one.path is not None else None, "location": None, "end_location": None}
+    found = place(one.place) or {
+        "filename": str(one.path) if one.path is not None else None,
+        "location": None,
+        "end_location": None,
+    }
     return {"kind": type(one).__name__.lower(), "text": one.text, "code": one.code or None, **found}

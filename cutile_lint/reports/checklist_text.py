@@ -32,7 +32,9 @@ def counts(checklist: OpChecklist) -> str:
 
 def _op(checklist: OpChecklist, view: View) -> list[str]:
     name = clean(checklist.op)
-    where = fit_path(view.path(checklist.wrapper), view.width - width(name) - 2) if checklist.wrapper is not None else "no wrapper"
+    where = (
+        fit_path(view.path(checklist.wrapper), view.width - width(name) - 2) if checklist.wrapper is not None else "no wrapper"
+    )
     lines = [f"{view.style('bold', name)}  {where}", counts(checklist)]
     section = ""
     for verdict in checklist.verdicts:

@@ -107,7 +107,8 @@ def _export(export: ExportMap) -> str:
 
 
 def _finding(mark: Mark) -> str:
-    return f'<li{_class(mark.kind)}>{_tag(mark.kind)} <b>{mark.code}</b> {_prose(mark.message)} <span class="soft mono">{_text(_spot(mark.place))}</span></li>'
+    where = f'<span class="soft mono">{_text(_spot(mark.place))}</span>'
+    return f"<li{_class(mark.kind)}>{_tag(mark.kind)} <b>{mark.code}</b> {_prose(mark.message)} {where}</li>"
 
 
 # ── the drawing ────────────────────────────────────────────────────────────
