@@ -14,6 +14,7 @@ from cutile_lint.unit.device import SUMS, Kernel
 from cutile_lint.unit.launches import KernelLaunch
 from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.values import Known, Term, Value, alternatives, subterms
+from cutile_lint.unit.origins import node_at
 from cutile_lint.unit.transposes import generics_of
 
 if TYPE_CHECKING:
@@ -67,18 +68,18 @@ def narrow_slots(unit: KernelUnit, kernel: Kernel) -> Iterator[NarrowSlot]:
             if generics is None or len(generics) != len(order):
                 continue
             for name in slots:
-                found = _narrow(launch, generics[order.index(name)])
+                found = _narrow(launch, generics[order.index(name)], _item(unit, launch, order.index(name)))
                 if found is not None and found[1] not in seen and not _in_reference(unit, kernel.entry, found[0]):
                     seen.add(found[1])
                     yield NarrowSlot(name, found[0], found[1], launch)
 
 
-def _narrow(launch: KernelLaunch, value: Value) -> tuple[str, Place] | None:
+def _narrow(launch: KernelLaunch, value: Value, item: Place | None) -> tuple[str, Place] | None:
     """(what it is, where) when a value of the slot is not known to be wide on the launch's path."""
     for path, one in alternatives(value):
         if contradictory(path, launch.path):
             continue
-        where = _place(launch, one)
+        where = item or _place(launch, one)
         if isinstance(one, Known):
             if isinstance(one.value, str) and one.value not in _WIDE:
                 return one.value, where
@@ -98,6 +99,16 @@ def _tested(launch: KernelLaunch, value: Value) -> str | None:
                 if isinstance(test.args[1], Known):
                     return str(test.args[1].value)
     return None
+
+
+def _item(unit: KernelUnit, launch: KernelLaunch, index: int) -> Place | None:
+    """The item of the ``vec![…]`` that the generics were begun with."""
+    whole = launch.generics.place if launch.generics is not None else None
+    node = node_at(unit.program, whole) if whole is not None else None
+    parts = [arg.value for arg in node.args] if isinstance(node, syntax.Call) and node.macro else []
+    if isinstance(node, syntax.Sequence):
+        parts = list(node.items)
+    return Place(whole.source, parts[index].span) if whole is not None and index < len(parts) else None
 
 
 def _place(launch: KernelLaunch, value: Value) -> Place:

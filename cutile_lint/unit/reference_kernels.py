@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.ir import IrEntry
+from cutile_lint.frontends.ir.facts import Access
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.conditions import possible, substituted
 from cutile_lint.unit.crate import Entry
@@ -126,7 +127,9 @@ def _kernel(reference: Reference, variant: ReferenceVariant, files: dict[tuple[s
     if (ir := files.get((variant.name, variant.kernel))) is not None and ir[1] is variant.place.source:
         entry, source = ir
         kept = [access for access in entry.accesses if access.kind in ("load", "store")]
-        refused = frozenset(access.kind for access in kept if access.through == "view" and not access.allow_tma())
+        key = f"sm_{target[0]}{target[1]}" if (target := reference.target) is not None else ""
+        refused = frozenset(access.kind for access in kept if access.through == "view" and _hint(access, "allow_tma", key) is False)
+        latencies = {kind: [_number(_hint(one, "latency", key)) for one in kept if one.kind == kind] for kind in ("load", "store")}
         return ReferenceKernel(variant, frozenset(access.through for access in kept), refused, entry, source, latencies)
     use = _use(reference, variant)
     if use is not None:
@@ -135,6 +138,18 @@ def _kernel(reference: Reference, variant: ReferenceVariant, files: dict[tuple[s
         refused = frozenset(kind for kind, call, _ in found if _says_no(call))
         return ReferenceKernel(variant, through, refused, None, None, latencies)
     return ReferenceKernel(variant, _by_words(reference, variant), frozenset(), None, None, latencies)
+
+
+def _hint(access: Access, name: str, arch: str) -> object:
+    """A hint of an access for the target; without a target the first architecture's that has it."""
+    found = access.hints.get(name, arch)
+    if found is None and not arch:
+        return next(iter(access.hints.values(name).values()), None)
+    return found.value if found is not None else None
+
+
+def _number(value: object) -> int | None:
+    return value if type(value) is int else None
 
 
 def _use(reference: Reference, variant: ReferenceVariant) -> KernelUse | None:

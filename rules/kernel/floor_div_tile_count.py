@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.device import loop_head
-from cutile_lint.unit.tile_counts import floor_counts
+from cutile_lint.unit.floor_counts import floor_counts
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
