@@ -41,7 +41,9 @@ def accumulator_generics(kernel: Kernel) -> list[str]:
     text = " ".join(param.annotation for param in kernel.entry.function.params)
     apart = [name for name in names if not re.search(rf"\b{name}\b", text)]
     used = {kernel.element_type(node) for node in _accumulated(kernel)}
-    return [name for name in apart if name in used] or [name for name in apart if any(name in types for types in kernel.types.values())]
+    return [name for name in apart if name in used] or [
+        name for name in apart if any(name in types for types in kernel.types.values())
+    ]
 
 
 def _accumulated(kernel: Kernel) -> Iterator[syntax.Expr]:

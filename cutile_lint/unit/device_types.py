@@ -22,7 +22,9 @@ _SAME_ELEMENT = frozenset(
     "reshape broadcast permute exp exp2 log log2 sqrt rsqrt sin cos tan tanh negf absf absi floor ceil addf subf mulf divf fma maxf minf "
     "addi subi muli divi true_div select reduce_sum reduce_max reduce_min reduce_prod max_tile min_tile pow remf mmaf mmai".split()
 )
-_TILE_MAKERS = frozenset("convert_tile exti trunci itof ftoi load_view_tko load_tile cmpi cmpf andi ori xori iota bitcast ftof".split())
+_TILE_MAKERS = frozenset(
+    "convert_tile exti trunci itof ftoi load_view_tko load_tile cmpi cmpf andi ori xori iota bitcast ftof".split()
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +151,9 @@ class DeviceFunction:
         if name in ("max", "min", "clone") or name.startswith("assume_"):
             return inner(first)
         if name in _SAME_ELEMENT:
-            kind = inner(operands[1] if name == "select" and len(operands) > 1 else operands[-1] if name.startswith("mma") else first)
+            kind = inner(
+                operands[1] if name == "select" and len(operands) > 1 else operands[-1] if name.startswith("mma") else first
+            )
             return f"{head(kind)}<{element(kind) or '_'}, _>" if head(kind) in TILES else "" if name == "pow" else "Tile<_, _>"
         if name in _TILE_MAKERS:
             return "Tile<_, _>"

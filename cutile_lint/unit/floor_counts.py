@@ -203,7 +203,11 @@ def _handled(kernel: Kernel, loop: syntax.Node, quotient: Term) -> bool:
         if loop not in access.event.loops and access.event.arguments is not None:
             given = access.event.arguments.positional
             # where it goes: the index of a view, the addresses and the mask of pointers; not what is stored
-            where = (1 if access.op.kind == "load" else 2,) if access.op.through == "view" else (0, 3 if access.op.kind == "load" else 4)
+            where = (
+                (1 if access.op.kind == "load" else 2,)
+                if access.op.through == "view"
+                else (0, 3 if access.op.kind == "load" else 4)
+            )
             for at in where:
                 if at < len(given) and any(one.key() == quotient.key() for one in terms(given[at])):
                     return True
@@ -273,7 +277,13 @@ def _text(value: Value) -> str:
     value = plain(value)
     if isinstance(value, Known):
         return str(value.value)
-    return value.name if isinstance(value, Term) and value.op in ("input", "generic", "field") else value.place.text if value.place else "n"
+    return (
+        value.name
+        if isinstance(value, Term) and value.op in ("input", "generic", "field")
+        else value.place.text
+        if value.place
+        else "n"
+    )
 
 
 def _fix(unit: KernelUnit, place: Place) -> Fix | None:
@@ -282,6 +292,10 @@ def _fix(unit: KernelUnit, place: Place) -> Fix | None:
         return None
     source = place.source
     size, tile = source.slice(node.left.span), source.slice(node.right.span)
-    plain_tile = tile if isinstance(node.right, (syntax.Name, syntax.Const, syntax.Attr, syntax.Call)) or tile.startswith("(") else f"({tile})"
+    plain_tile = (
+        tile
+        if isinstance(node.right, (syntax.Name, syntax.Const, syntax.Attr, syntax.Call)) or tile.startswith("(")
+        else f"({tile})"
+    )
     text = f"({size} + {plain_tile} - 1) {node.op} {tile}"
     return Fix("round the number of tiles up", (Edit(source, place.span.start, place.span.end, text),), Applicability.UNSAFE)

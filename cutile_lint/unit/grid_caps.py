@@ -60,7 +60,9 @@ def strides_over_grid(kernel: Kernel) -> bool:
         stepped = any(isinstance(one, Term) and one.op == "method" and one.name == "step_by" for one in parts)
         if (stepped or isinstance(loop, syntax.While)) and any(block_axis(one) is not None for one in parts):
             return True
-        if isinstance(loop, syntax.While) and any(_named(one.value, "get_num_tile_blocks") for one in trace.events if loop in one.loops):
+        if isinstance(loop, syntax.While) and any(
+            _named(one.value, "get_num_tile_blocks") for one in trace.events if loop in one.loops
+        ):
             return True
     return any(loop for loop in loops.values() if isinstance(loop, syntax.While) and trace.loops.get(id(loop)) is None)
 
@@ -100,11 +102,17 @@ def cap_in(value: Value) -> Place | None:
         last = one.name.replace("::", ".").rsplit(".", 1)[-1]
         if last in ("min", "minimum") and any(_is_processors(arg) for arg in one.args):
             return one.place
-        if one.op in ("call", "method", "convert") and last in ("int", "max", "clamp", "u32", "i32", "try_into", "abs") and one.args:
+        if (
+            one.op in ("call", "method", "convert")
+            and last in ("int", "max", "clamp", "u32", "i32", "try_into", "abs")
+            and one.args
+        ):
             found = [cap_in(arg) for arg in one.args]
             if last != "max" and (place := next((place for place in found if place is not None), None)) is not None:
                 return place
-            if last == "max" and all(place is not None or not isinstance(arg, Term) for place, arg in zip(found, one.args, strict=True)):
+            if last == "max" and all(
+                place is not None or not isinstance(arg, Term) for place, arg in zip(found, one.args, strict=True)
+            ):
                 return next((place for place in found if place is not None), None)
         elif one.op == "binary" and one.name in ("*", "/", "//"):
             inner = [place for arg in one.args[: 2 if one.name == "*" else 1] if (place := cap_in(arg)) is not None]
@@ -145,7 +153,10 @@ def _matches(value: Value, words: re.Pattern[str]) -> bool:
     return (
         isinstance(value, Term)
         and value.op in ("call", "attr", "field", "external", "global", "method", "index", "input")
-        and (bool(words.search(value.name)) or (value.op in ("global", "index") and bool(value.args) and _matches(value.args[0], words)))
+        and (
+            bool(words.search(value.name))
+            or (value.op in ("global", "index") and bool(value.args) and _matches(value.args[0], words))
+        )
     )
 
 

@@ -106,7 +106,10 @@ def _mode(event: Event, name: str, known: list[tuple[IrOp, Source]]) -> tuple[st
 
 
 def _words(mode: str, own: bool) -> tuple[str, str]:
-    return (f"does {'' if own else 'not '}{mode}", f"does {'not ' if own else ''}{mode}".replace("does flush", "flushes").replace("does propagate", "propagates"))
+    """What this operation does and what the reference's does."""
+    verb, rest = mode.split(" ", 1)
+    does = {True: f"{verb}{'es' if verb.endswith('sh') else 's'} {rest}", False: f"does not {mode}"}
+    return does[own], does[not own]
 
 
 def _own_modes(event: Event, name: str) -> tuple[bool | None, str | None, bool | None]:

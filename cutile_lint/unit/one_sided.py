@@ -101,7 +101,10 @@ def _crosses(device: DeviceFunction, node: syntax.If, name: str) -> bool:
 
 
 def _is_target(device: DeviceFunction, name: syntax.Name) -> bool:
-    return any(isinstance(one, syntax.Assign) and not one.op and any(target is name for target in one.targets) for one, _ in device.statements)
+    return any(
+        isinstance(one, syntax.Assign) and not one.op and any(target is name for target in one.targets)
+        for one, _ in device.statements
+    )
 
 
 def _is_else_if(device: DeviceFunction, node: syntax.If) -> bool:

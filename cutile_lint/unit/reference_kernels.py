@@ -122,14 +122,20 @@ def _ir_entries(unit: KernelUnit) -> dict[tuple[str, str], tuple[IrEntry, Source
     return found
 
 
-def _kernel(reference: Reference, variant: ReferenceVariant, files: dict[tuple[str, str], tuple[IrEntry, Source]]) -> ReferenceKernel:
+def _kernel(
+    reference: Reference, variant: ReferenceVariant, files: dict[tuple[str, str], tuple[IrEntry, Source]]
+) -> ReferenceKernel:
     latencies = {kind: [value.value for value in found] for kind, found in (("load", variant.loads), ("store", variant.stores))}
     if (ir := files.get((variant.name, variant.kernel))) is not None and ir[1] is variant.place.source:
         entry, source = ir
         kept = [access for access in entry.accesses if access.kind in ("load", "store")]
         key = f"sm_{target[0]}{target[1]}" if (target := reference.target) is not None else ""
-        refused = frozenset(access.kind for access in kept if access.through == "view" and _hint(access, "allow_tma", key) is False)
-        latencies = {kind: [_number(_hint(one, "latency", key)) for one in kept if one.kind == kind] for kind in ("load", "store")}
+        refused = frozenset(
+            access.kind for access in kept if access.through == "view" and _hint(access, "allow_tma", key) is False
+        )
+        latencies = {
+            kind: [_number(_hint(one, "latency", key)) for one in kept if one.kind == kind] for kind in ("load", "store")
+        }
         return ReferenceKernel(variant, frozenset(access.through for access in kept), refused, entry, source, latencies)
     use = _use(reference, variant)
     if use is not None:
@@ -158,9 +164,7 @@ def _use(reference: Reference, variant: ReferenceVariant) -> KernelUse | None:
 
 
 def _says_no(call: syntax.Call) -> bool:
-    return any(
-        arg.name == "allow_tma" and isinstance(arg.value, syntax.Const) and arg.value.value is False for arg in call.args
-    )
+    return any(arg.name == "allow_tma" and isinstance(arg.value, syntax.Const) and arg.value.value is False for arg in call.args)
 
 
 def _by_words(reference: Reference, variant: ReferenceVariant) -> frozenset[str]:

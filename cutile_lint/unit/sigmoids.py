@@ -33,7 +33,11 @@ def sigmoid_divisions(kernel: Kernel) -> Iterator[SigmoidDivision]:
         value, node = event.value, event.node
         if event.kind != "operator" or event.name.removesuffix("=") != "/" or event.place in seen:
             continue
-        if not isinstance(value, Term) or len(value.args) != 2 or not any(_one_plus(one) for _, one in alternatives(value.args[1])):
+        if (
+            not isinstance(value, Term)
+            or len(value.args) != 2
+            or not any(_one_plus(one) for _, one in alternatives(value.args[1]))
+        ):
             continue
         if _is_other_type(kernel, event, node):
             continue

@@ -14,7 +14,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
         for found in narrow_slots(unit, kernel):
             yield Finding(
                 found.place,
-                f"`{kernel.entry.name}` accumulates in `{found.generic}`, which gets `{found.given}` here and not `\"f32\"`",
+                f'`{kernel.entry.name}` accumulates in `{found.generic}`, which gets `{found.given}` here and not `"f32"`',
                 help='pass `"f32"` for the accumulator, whatever the data\'s type is',
                 related=(Related(kernel.entry.place, f"`{found.generic}` is declared here"),),
                 statement=found.launch.event.statement,

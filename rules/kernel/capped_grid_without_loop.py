@@ -12,7 +12,9 @@ from cutile_lint.unit.grid_caps import capped_grids
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for found in capped_grids(unit):
         launch = found.launch
-        related = [Related(launch.entry.place, f"`{launch.entry_name}` has no grid-stride loop")] if launch.entry is not None else []
+        related = (
+            [Related(launch.entry.place, f"`{launch.entry_name}` has no grid-stride loop")] if launch.entry is not None else []
+        )
         yield Finding(
             found.place,
             f"the grid of `{launch.entry_name}` is capped, but each program handles one tile only: the tiles beyond stay unwritten",

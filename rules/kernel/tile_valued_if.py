@@ -38,7 +38,9 @@ def _conditional_values(device: DeviceFunction) -> Iterator[tuple[syntax.Cond, s
     for node in device.function.walk():
         if isinstance(node, syntax.Assign) and node.value is not None:
             target = node.targets[0] if len(node.targets) == 1 else None
-            found = None if node.declares or not isinstance(target, syntax.Name) else device.declaration(target.id, node.span.start)
+            found = (
+                None if node.declares or not isinstance(target, syntax.Name) else device.declaration(target.id, node.span.start)
+            )
             _expect(node.value, node.annotation or (found.annotation if found is not None else ""), expected)
         elif isinstance(node, syntax.Return) and node.value is not None and _is_own(device, node):
             _expect(node.value, device.function.returns, expected)
