@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from cutile_lint.config.keys import Wrong, selectors
 from cutile_lint.engine.api import check_files, find_files
 from cutile_lint.errors import CheckFailed, UserError
 from cutile_lint.findings import Finding
+from cutile_lint.records import replace
 from cutile_lint.sources.workspace import absolute
 
 AnyPath = str | PathLike[str]

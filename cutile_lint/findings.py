@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source
 
 

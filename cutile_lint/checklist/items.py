@@ -6,7 +6,7 @@ only together with what the verifiers show.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from cutile_lint.records import dataclass
 
 MANDATORY = "Mandatory pre-submit checklist"
 #: Sections of the performance checklist, in its order.

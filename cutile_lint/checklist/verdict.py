@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place
 
 if TYPE_CHECKING:

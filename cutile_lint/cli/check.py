@@ -7,7 +7,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -17,6 +16,7 @@ from cutile_lint.engine import api
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding, Level
 from cutile_lint.inputs import Inputs
+from cutile_lint.records import dataclass, field
 from cutile_lint.reports import TEXT_FORMATS, View, render
 from cutile_lint.reports.view import terminal_width, wants_color
 from cutile_lint.sources.discovery import repository_root

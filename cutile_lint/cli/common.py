@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from cutile_lint.cli.options import Help, add_configuration, add_selection, overrides, start_folder
 from cutile_lint.config import Configurations, Settings
 from cutile_lint.engine import api
 from cutile_lint.findings import Finding
+from cutile_lint.records import dataclass, field
 
 
 def command_parser(command: str, description: str) -> argparse.ArgumentParser:

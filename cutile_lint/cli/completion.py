@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 
 from cutile_lint.cli.common import command_parser
 from cutile_lint.cli.main import COMMANDS
 from cutile_lint.engine.registry import builtin_rules
+from cutile_lint.records import dataclass
 
 #: values of options that argparse does not know as choices
 _LEVELS = ("info", "warning", "error")

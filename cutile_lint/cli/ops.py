@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from cutile_lint.config import Configurations, Settings
 from cutile_lint.engine import api
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Workspace
 
 if TYPE_CHECKING:

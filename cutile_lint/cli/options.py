@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cutile_lint import __version__
 from cutile_lint.config import Settings
 from cutile_lint.config.settings import OUTPUT_FORMATS
+from cutile_lint.records import replace
 from cutile_lint.sources.workspace import absolute
 
 EPILOG = """\

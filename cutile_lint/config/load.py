@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cutile_lint.config.settings import Settings
 from cutile_lint.errors import UserError
+from cutile_lint.records import replace
 from cutile_lint.sources.workspace import Workspace, absolute
 
 OWN_NAME = "cutile-lint.toml"

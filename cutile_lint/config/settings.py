@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from cutile_lint.findings import Level
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources.discovery import SKIPPED_FOLDERS
 from cutile_lint.sources.ignore import Patterns
 

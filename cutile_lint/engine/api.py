@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -13,6 +12,7 @@ from cutile_lint.config import Configurations, Settings
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
 from cutile_lint.inputs import Inputs, list_folder
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source, Span, Workspace
 from cutile_lint.sources.discovery import Discovery, discover, is_candidate
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.engine import progress
 from cutile_lint.findings import Finding
 from cutile_lint.inputs import Inputs
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Problem, Workspace
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ Used by the tests of this repository and by ``test-rules`` for anyone's rules. H
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ from cutile_lint.engine.registry import RuleInfo, builtin_rules
 from cutile_lint.engine.rule_docs import RuleDoc
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Span
 
 Tree = dict[str, str]

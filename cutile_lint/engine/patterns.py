@@ -6,13 +6,13 @@ For Rust a tree-sitter query; for Python calls that the op's run comes to, by na
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cutile_lint.engine.rule_index import RuleFileError, read_yaml
 from cutile_lint.findings import Finding
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Span
 
 if TYPE_CHECKING:

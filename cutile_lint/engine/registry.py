@@ -6,7 +6,6 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +15,7 @@ from cutile_lint.config.settings import Settings
 from cutile_lint.engine.rule_index import load_index
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding, Level
+from cutile_lint.records import dataclass, field
 
 if TYPE_CHECKING:
     from cutile_lint.engine.plugins import Plugin

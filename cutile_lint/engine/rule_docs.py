@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from cutile_lint.engine.registry import RuleInfo
 from cutile_lint.engine.rule_index import FIELDS, RuleFileError, read_yaml
+from cutile_lint.records import dataclass, field
 
 #: documentation keys that hold Markdown text
 TEXTS = ("what", "why", "example", "use_instead", "fix_safety", "cost")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from cutile_lint.config.settings import Settings
 from cutile_lint.engine.registry import Check, RuleInfo, registry
 from cutile_lint.engine.suppressions import Suppressions, read_suppressions
 from cutile_lint.findings import Finding
+from cutile_lint.records import dataclass, field, replace
 from cutile_lint.sources import Place, Source
 
 if TYPE_CHECKING:

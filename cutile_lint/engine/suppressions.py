@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Finding
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source, Span
 
 if TYPE_CHECKING:

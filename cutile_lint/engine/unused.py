@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.engine.suppressions import Suppression, Suppressions
 from cutile_lint.findings import Edit, Finding, Fix
+from cutile_lint.records import dataclass
 from cutile_lint.sources import BOM, Source, Span
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from cutile_lint.findings import Applicability, Finding, Fix
 from cutile_lint.fixes.apply import BadEdit, apply, check_edits, compatible
 from cutile_lint.fixes.style import restyle
 from cutile_lint.fixes.verify import broken_by
+from cutile_lint.records import dataclass, field
 
 #: passes without fewer fixable findings than ever before, after which rules are said to fight
 PATIENCE = 10

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from cutile_lint.config import Configurations
+from cutile_lint.records import dataclass
 from cutile_lint.sources.discovery import repository_root
 
 

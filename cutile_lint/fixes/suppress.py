@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from cutile_lint.engine.suppressions import Suppression, last_row, read_suppressions
 from cutile_lint.findings import Edit, Finding
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import BOM, Source, Span
 
 #: a comment that would make its row longer than this stands above it

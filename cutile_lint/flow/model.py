@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place
 
 #: Marks of a row, the worst first: the value arrives elsewhere, it does not arrive, it arrives and something about it is wrong.

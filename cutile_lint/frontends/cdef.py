@@ -8,8 +8,8 @@ wrong, goes to pycparser. Offsets are characters of the text; :func:`text_place`
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source, Span
 
 _STDINT = [f"{sign}int{size}_t" for sign in ("", "u") for size in (8, 16, 32, 64)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from cutile_lint.frontends.syntax import Fault
 from cutile_lint.frontends.toml_places import KeyPlace, key_places
 from cutile_lint.frontends.versions import OLDEST, Version
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source, Span
 
 MAX_SIZE = 4 * 1024 * 1024

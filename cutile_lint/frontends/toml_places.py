@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from cutile_lint.records import dataclass
 from cutile_lint.sources import BOM, Source, Span
 
 _PART = rb'(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')'

@@ -7,7 +7,8 @@ Read from the sources at the tags v0.2.0 and v0.3.0 (``cutile/src/_core.rs``, ``
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from cutile_lint.records import dataclass
 
 _VERSION = re.compile(r"v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?", re.ASCII)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
 from cutile_lint.findings import Level
+from cutile_lint.records import dataclass, field
 from cutile_lint.reports.text import clean
 
 _STYLES = {

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from lsprotocol.types import TextDocumentContentChangeEvent, TextDocumentContentChangePartial
 from pygls.uris import from_fs_path, to_fs_path
 
+from cutile_lint.records import dataclass
 from cutile_lint.server.positions import Encoding
 from cutile_lint.sources import BOM, Source
 from cutile_lint.sources.workspace import absolute

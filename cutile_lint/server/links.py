@@ -6,10 +6,10 @@ Made once per analysis; requests only look places up.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.boundary import Boundary, Slot

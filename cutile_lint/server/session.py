@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from cutile_lint.config import Configurations, Settings
@@ -18,6 +17,7 @@ from cutile_lint.engine.run import UNUSED, run
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
 from cutile_lint.frontends.syntax import Fault
+from cutile_lint.records import dataclass, field
 from cutile_lint.server.links import NO_LINKS, Links, links_of
 from cutile_lint.server.live import LiveWorkspace
 from cutile_lint.server.settings import ClientSettings

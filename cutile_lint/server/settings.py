@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cutile_lint.config import Settings
 from cutile_lint.config.keys import Wrong, arch, selectors, strings, version
+from cutile_lint.records import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)

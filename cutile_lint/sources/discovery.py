@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from cutile_lint.inputs import UNLISTED, Inputs, digest, listing, stamp_of
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources.ignore import Patterns
 
 SUFFIXES = (".py", ".rs", ".mlir")

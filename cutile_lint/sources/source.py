@@ -7,10 +7,11 @@ Rows and columns, for people, count from 1 and in code points; they are made at 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
+
+from cutile_lint.records import dataclass
 
 BOM = b"\xef\xbb\xbf"
 

@@ -10,10 +10,10 @@ import errno
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from cutile_lint.inputs import UNLISTED, Inputs, digest, kind_at, listing
+from cutile_lint.records import dataclass
 from cutile_lint.sources.source import Source
 
 MEGABYTE = 1 << 20

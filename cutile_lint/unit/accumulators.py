@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.accumulator_slots import accumulator_generics
 from cutile_lint.unit.device import SUMS, Kernel

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit import extents
 from cutile_lint.unit.launch_fixes import bound_name, unread_after

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.cdef import CFault, CFunction, CParam, Declarations, parse, text_place
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit.compile_options import AppliedOption, applied_options, inputs_in
 from cutile_lint.unit.crate import Export

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.fold import Folder
 from cutile_lint.unit.machine.trace import Event, Trace

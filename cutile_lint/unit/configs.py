@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.fold import Folder
 from cutile_lint.unit.machine.paths import contradictory

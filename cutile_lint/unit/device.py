@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.versions import MEMORY_OPS, MemoryOp
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.crate import Entry
 from cutile_lint.unit.machine.trace import Event

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends.reference.configs import COMPILE_OPTIONS, ReferenceConfig
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.architecture import ArchFolder, device_tests
 from cutile_lint.unit.config_names import config_names, is_tuned_elsewhere

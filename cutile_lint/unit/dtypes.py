@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust import rewrite
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit import torch_api as api
 from cutile_lint.unit.boundary import Boundary, Slot

@@ -5,9 +5,9 @@ Answers are True, False or None (not known); they hold for every kernel variant 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from cutile_lint.records import dataclass, field, replace
 from cutile_lint.sources import Place
 from cutile_lint.unit import torch_api as api
 from cutile_lint.unit.device_buffers import Access, Share, accesses, is_buffer, roots

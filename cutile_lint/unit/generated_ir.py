@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.crate import Entry
 from cutile_lint.unit.evidence_files import find_reference_ir

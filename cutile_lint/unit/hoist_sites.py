@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.python.layout import block_of
+from cutile_lint.records import dataclass
 from cutile_lint.unit.python_names import own_bindings
 from cutile_lint.unit.region import TimedWork
 

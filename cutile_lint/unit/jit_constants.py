@@ -6,11 +6,11 @@ import math
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.device_types import device_modules
 from cutile_lint.unit.machine.trace import Event

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Related
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary import Boundary
 from cutile_lint.unit.configs import Config, configs_of, fields_read

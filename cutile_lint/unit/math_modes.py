@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.ir import IrOp
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.device import Kernel
 from cutile_lint.unit.machine.trace import Event

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Related
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary import Boundary, Slot
 from cutile_lint.unit.compile_options import applied_options, inputs_in, is_options, sentinel_reaches, setter_events, setter_value

@@ -7,9 +7,9 @@ there is something to report.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit.machine.trace import Event, Stop
 from cutile_lint.unit.machine.values import Partial, Value

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary import Boundary
 from cutile_lint.unit.compile_options import inputs_in

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass, replace
 from cutile_lint.sources import Place
 from cutile_lint.unit.compile_options import applied_options
 from cutile_lint.unit.configs import Config, configs_of, fields_read

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.ir import IrEntry
 from cutile_lint.frontends.ir.facts import Access
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.conditions import possible, substituted
 from cutile_lint.unit.crate import Entry

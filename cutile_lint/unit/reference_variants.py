@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from cutile_lint.frontends.reference.configs import ReferenceConfig
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place
 from cutile_lint.unit.machine.values import Condition
 

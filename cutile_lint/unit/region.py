@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Related
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.machine.trace import Frame, Stop, Tuning

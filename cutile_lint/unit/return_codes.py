@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.python import rewrite
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.machine.trace import Event

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Source
 from cutile_lint.unit.crate import Crate, Entry, Export
 from cutile_lint.unit.launches import KernelLaunch, Launch, kernel_launches_in, launches_in

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends.cdef import CParam
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary import Boundary
 from cutile_lint.unit.launches import Launch

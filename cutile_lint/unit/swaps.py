@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary import Boundary, Slot
 from cutile_lint.unit.compile_options import applied_options, inputs_in

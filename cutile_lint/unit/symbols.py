@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.cdef import parse
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit.boundary import bound_text, in_text
 from cutile_lint.unit.crate import Crate, Export

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit import axes as ax
 from cutile_lint.unit.boundary import Boundary, Slot

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends.reference.configs import ReferenceConfig
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.config_names import is_tuned_elsewhere
 from cutile_lint.unit.drift import reference_branches, wrapper_configs

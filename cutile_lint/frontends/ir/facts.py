@@ -6,10 +6,10 @@ Spans are byte offsets into the text. Values are looked up when the text is read
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from cutile_lint.frontends.ir.types import IrType
 from cutile_lint.frontends.syntax import Fault
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Source, Span
 
 DEFAULT_ARCH = "default"

@@ -6,11 +6,10 @@ read as an operation is skipped to the next line (the parser's own errors are re
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from cutile_lint.frontends.ir.facts import Hints, HintValue, IrOp, IrParam, Operand
 from cutile_lint.frontends.ir.tokens import Token
 from cutile_lint.frontends.ir.types import IrType, is_type_name, plain, read_type
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Span
 
 OPEN = frozenset("<([{")

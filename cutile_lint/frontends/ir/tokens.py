@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends.syntax import Fault
+from cutile_lint.records import dataclass
 from cutile_lint.sources import BOM, Source, Span
 
 if TYPE_CHECKING:

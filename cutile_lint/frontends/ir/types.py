@@ -7,8 +7,8 @@ Both spellings are read: ``tile<64x32xf16>`` and ``!cuda_tile.tile<64x32xf16>``.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Span
 
 PREFIX = "cuda_tile."

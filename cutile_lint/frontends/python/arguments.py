@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cutile_lint.findings import Edit
 from cutile_lint.frontends import syntax as s
 from cutile_lint.frontends.python.edits import Rewrite, edit
 from cutile_lint.frontends.python.layout import has_comment, line_end, line_start, own_comments, trailing, without_comments
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Source, Span
 
 

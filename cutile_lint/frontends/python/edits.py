@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cutile_lint.findings import Edit
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Source
 
 

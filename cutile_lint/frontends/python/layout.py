@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cutile_lint.frontends import syntax as s
 from cutile_lint.frontends.python.comments import comments
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Source
 from cutile_lint.sources.source import BOM
 

@@ -6,11 +6,10 @@ Nothing is required here: a field of the wrong type counts as absent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from cutile_lint.frontends.reference.configs import BACKENDS, COMPILE_OPTIONS, Labels, ReferenceConfig, option_name, read_configs
 from cutile_lint.frontends.reference.json_places import JsonNode, read_json
 from cutile_lint.frontends.syntax import Fault
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source, Span
 
 _OPTION_TABLES = ("compile_options", "optimization_hints", "hints", "kernel_hints", "entry_hints")

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import islice, product
 
 from cutile_lint.frontends.reference.json_places import JsonNode
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source
 
 #: configurations read from one field at most (a search space multiplies)

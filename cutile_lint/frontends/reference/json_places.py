@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass, field
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # there since Python 2.6, in no stub
 
 from cutile_lint.frontends.syntax import Fault
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Source, Span
 
 MAX_SIZE = 16 * 1024 * 1024

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
@@ -19,6 +18,7 @@ import tree_sitter_rust
 from tree_sitter import Language, Node, Parser
 
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Span
 
 #: expressions, patterns and blocks nested deeper than this are refused

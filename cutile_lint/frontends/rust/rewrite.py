@@ -5,11 +5,10 @@ Lines get the file's own line ending, new lines the indentation of their neighbo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cutile_lint.findings import Edit
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust.lexer import hidden
+from cutile_lint.records import dataclass
 from cutile_lint.sources import BOM, Source, Span
 
 #: what a method can be called on without parentheses around it

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.values import Arguments, Closure, Condition, Value

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place
 
 if TYPE_CHECKING:
