@@ -101,7 +101,9 @@ def examine(name: str, target: Path, rust: list[Path], rounds: int, scratch: Pat
 
 
 def text_of(tables: dict[str, list[Command]], versions: dict[str, str], by: str) -> str:
-    lines = [f"Python {platform.python_version()}, {os.cpu_count()} processors; " + ", ".join(f"{k} {v}" for k, v in versions.items())]
+    lines = [
+        f"Python {platform.python_version()}, {os.cpu_count()} processors; " + ", ".join(f"{k} {v}" for k, v in versions.items())
+    ]
     for name, listed in tables.items():
         base = listed[0].median(by)
         lines += ["", f"{name:34} {'wall ms':>9} {'cpu ms':>9} {'x pass':>7} {'MB':>6}"]

@@ -58,7 +58,9 @@ def table(rows: list[dict[str, float]]) -> str:
     last = rows[-1]
     ratio = (last["cpu"] / (last["ops"] - 1)) / (first["cpu"] / (first["ops"] - 1))
     lines.append(f"linear: {'met' if ratio <= SLACK else 'MISSED'} ({ratio:.2f}, at most {SLACK})")
-    lines.append(f"memory: {'met' if last['memory'] <= MEMORY_BUDGET else 'MISSED'} ({last['memory']:.0f} MB, at most {MEMORY_BUDGET})")
+    lines.append(
+        f"memory: {'met' if last['memory'] <= MEMORY_BUDGET else 'MISSED'} ({last['memory']:.0f} MB, at most {MEMORY_BUDGET})"
+    )
     return "\n".join(lines)
 
 

@@ -170,7 +170,7 @@ def _unsure_folder(state: os.stat_result, content: str, sure: int) -> bool:
 
 
 def _row(kind: str, path: str, mark: Stamp, unsure: bool, content: str) -> bytes:
-    numbers = "%d,%d,%d,%d" % mark
+    numbers = ",".join(map(str, mark))
     return b"\0".join([kind.encode(), os.fsencode(path), numbers.encode(), b"?" if unsure else b"", os.fsencode(content)])
 
 

@@ -185,5 +185,7 @@ else:
                     options["default_factory"] = item.default_factory
                 made = found[name] = dataclasses.field(**options)
                 made.name, made._field_type = name, dataclasses._FIELD
-                made.type = next((base.__annotations__[name] for base in owner.__mro__ if name in vars(base).get("__annotations__", ())), Any)
+                made.type = next(
+                    (base.__annotations__[name] for base in owner.__mro__ if name in vars(base).get("__annotations__", ())), Any
+                )
             return found

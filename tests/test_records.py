@@ -42,7 +42,11 @@ def test_it_behaves_like_the_standard_one(options: dict[str, bool]) -> None:
         assert (one == ours(*values, **named)) == (other == theirs(*values, **named))
         assert (ours(1, fourth=7) == ours(1)) == (theirs(1, fourth=7) == theirs(1))
         assert dataclasses.asdict(one) == dataclasses.asdict(other)
-        assert repr(dataclasses.replace(one, first=8)) == repr(records.replace(one, first=8)) == repr(dataclasses.replace(other, first=8))
+        assert (
+            repr(dataclasses.replace(one, first=8))
+            == repr(records.replace(one, first=8))
+            == repr(dataclasses.replace(other, first=8))
+        )
     assert (one == object()) is (other == object()) is False
     assert ours(1).third is not ours(1).third
     assert [item.name for item in dataclasses.fields(ours)] == [item.name for item in dataclasses.fields(theirs)]

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
 def key_of(parts: Iterable[str]) -> bytes:
     """A key from its parts and from what every answer depends on."""
-    every = (str(FORMAT), __version__, sys.version, sys.prefix, os.path.dirname(__file__), os.environ.get("HOME", ""), *sys.path, *parts)
+    every = (
+        str(FORMAT),
+        __version__,
+        sys.version,
+        sys.prefix,
+        os.path.dirname(__file__),
+        os.environ.get("HOME", ""),
+        *sys.path,
+        *parts,
+    )
     return "\0".join(every).encode("utf-8", "surrogatepass")
 
 

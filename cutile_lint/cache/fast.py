@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 _LONG_WAY = ("--fix", "--diff", "--no-cache", "--help", "--version", "--stdin-filename", "--output-file")
 #: options whose value stands behind them
 _VALUED = frozenset(
-    ["--select", "--ignore", "--extend-select", "--output-format", "--min-level", "--config", "--cache-dir", "--baseline", "-j", "--jobs"]
+    [
+        "--select",
+        "--ignore",
+        "--extend-select",
+        "--output-format",
+        "--min-level",
+        "--config",
+        "--cache-dir",
+        "--baseline",
+        "-j",
+        "--jobs",
+    ]
 )
 _ENVIRONMENT = ("NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS")
 CONFIGURATIONS = ("cutile-lint.toml", "pyproject.toml")
@@ -48,7 +59,7 @@ def answer(arguments: Sequence[str]) -> int | None:
     if fresh is not None:
         write(folder, found_key, ".found", token, fresh, found[2])
     parts = texts.decode("utf-8", "surrogatepass").split("\0")
-    for stream, text in zip(parts[::2], parts[1::2]):
+    for stream, text in zip(parts[::2], parts[1::2], strict=True):
         (sys.stderr if stream == "err" else sys.stdout).write(text)
         if stream == "err":
             sys.stderr.flush()

@@ -13,7 +13,9 @@ from cutile_lint.inputs import Inputs, compare, loaded_modules
 
 IGNORE_FILE = "# made by cutile-lint\n*\n"
 _TAG = "CACHEDIR.TAG"
-_TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder was made by cutile-lint; `cutile-lint clean` removes it.\n"
+_TAG_TEXT = (
+    "Signature: 8a477f597d28d172789f06886806bc55\n# This folder was made by cutile-lint; `cutile-lint clean` removes it.\n"
+)
 
 
 class Cache:

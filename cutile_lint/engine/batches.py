@@ -43,7 +43,9 @@ class Outcome:
     problems: dict[Path, Problem] = field(default_factory=dict)
 
 
-def check_batches(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Report], jobs: int | None) -> Iterator[Outcome]:
+def check_batches(
+    plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Report], jobs: int | None
+) -> Iterator[Outcome]:
     """The outcomes of all batches in order. ``jobs``: number of processes; None: as many as are worth it."""
     count = len(plan) - 1
     progress.started(count + 1)

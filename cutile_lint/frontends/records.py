@@ -10,7 +10,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 #: annotations whose values hold no node
-PLAIN = frozenset(["Span", "Span | None", "str", "str | None", "bool", "int", "object", "tuple[str, ...]", "list[str]", "dict[str, object]"])
+PLAIN = frozenset(
+    ["Span", "Span | None", "str", "str | None", "bool", "int", "object", "tuple[str, ...]", "list[str]", "dict[str, object]"]
+)
 
 
 class Factory:

@@ -191,6 +191,9 @@ def test_no_change_of_a_file_is_missed(project: Project, name: str, what: str) -
     project.agrees()
 
 
+REGISTERS = 'from tilegym.backend import register_impl\n\n\n@register_impl("{}", backend="{}")\ndef op(x):\n    return x\n'
+
+
 @pytest.mark.parametrize(
     ("path", "text"),
     [
@@ -200,8 +203,8 @@ def test_no_change_of_a_file_is_missed(project: Project, name: str, what: str) -
         (".gitignore", "*.py\n"),
         (".git/info/exclude", "*.rs\n"),
         ("{wrapper}/__init__.py", "import torch\n"),
-        ("{wrapper}/other.py", 'from tilegym.backend import register_impl\n\n\n@register_impl("o", backend="cutile-rs")\ndef o(x):\n    return x\n'),
-        ("{wrapper}/../cutile/row_scale.py", 'from tilegym.backend import register_impl\n\n\n@register_impl("row_scale", backend="cutile")\ndef r(x):\n    return x\n'),
+        ("{wrapper}/other.py", REGISTERS.format("o", "cutile-rs")),
+        ("{wrapper}/../cutile/row_scale.py", REGISTERS.format("row_scale", "cutile")),
         ("{rust}/analysis.json", "{}\n"),
         ("{rust}/reference/analysis.json", '{"kernel_name": "row_scale"}\n'),
         ("{rust}/reference/reference.mlir", "module {}\n"),
