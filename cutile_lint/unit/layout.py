@@ -9,15 +9,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources.discovery import SKIPPED_FOLDERS, repository_root
 from cutile_lint.sources.workspace import Workspace
 
 _EXPORT = re.compile(rb'\bextern\s+"C"\s+fn\s+(\w+)|\bexport_name\s*=\s*"(\w+)"')
 _SYMBOL = re.compile(rb"\bcutile_\w+")
 _INCLUDE = re.compile(rb'include!\s*\(\s*"([^"]+)"\s*\)|#\[path\s*=\s*"([^"]+)"\]')
+_MACRO = re.compile(rb"\bmacro_rules!\s*(\w+)")
 #: words that look like symbols and are the names of packages
 _NOT_SYMBOLS = frozenset([b"cutile_rs", b"cutile_kernels", b"cutile_lint", b"cutile_module", b"cutile_compiler", b"cutile_macro"])
 #: how far a search for partners goes up and down from a file
@@ -116,9 +117,7 @@ class Layout:
         """Wrappers beside a helper module (or one folder up) that import it."""
         name = (path.parent.name if path.name == "__init__.py" else path.stem).encode()
         beside = [*self._python_in(path.parent), *self._python_in(path.parent.parent)]
-        naming = [
-            other for other in beside if other != path and b"register_impl" in (data := self.data(other)) and name in data
-        ]
+        naming = [other for other in beside if other != path and b"register_impl" in (data := self.data(other)) and name in data]
         if not naming:
             return []
         stem = re.escape(name)
@@ -258,14 +257,30 @@ class Layout:
         if library is not None:
             found += self._included_with(path, library)
         found += [other for other in self._rust_in(path.parent) if not self._exporting(other)]
+        shared = []
         for folder in list(self._above(path))[1:]:
-            found += [other for other in self._rust_in(folder) if not self._exporting(other) and other.name != "build.rs"]
+            shared += [other for other in self._rust_in(folder) if not self._exporting(other) and other.name != "build.rs"]
             if library is not None and folder == library.parent.parent.parent:
                 break
+        found += self._in_use(shared, [*found, *([library] if library is not None else [])])
         if library is not None:
             found += [other for other in self._rust_in(library.parent) if not self._exporting(other)]
             found += self._paths_in(library, self.data(library), attributes=True)
         return [other for other in dict.fromkeys(found) if other.name != "lib.rs"]
+
+    def _in_use(self, shared: list[Path], users: list[Path]) -> list[Path]:
+        """Those of the files above an op that its files, or the files so found, name: as a module or by a macro they define."""
+        text, left, found = b"\n".join(self.data(user) for user in users), shared, []
+        while named := [other for other in left if self._is_used(other, text)]:
+            found += named
+            left = [other for other in left if other not in named]
+            text = b"\n".join(self.data(other) for other in named)
+        return [other for other in shared if other in found]
+
+    def _is_used(self, path: Path, text: bytes) -> bool:
+        macros = set(_MACRO.findall(self.data(path))) - set(_MACRO.findall(text))
+        words = [re.escape(path.stem.encode()), *(name + b"\\s*!" for name in sorted(macros))]
+        return re.search(rb"(?<![\w$])(?:" + b"|".join(words) + rb")(?!\w)", text) is not None
 
     def _included_with(self, path: Path, library: Path) -> list[Path]:
         """Files that the crate root includes in the same ``mod`` as ``path``."""
