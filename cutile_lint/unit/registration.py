@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Source, Span
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
+
+
+#: A crate of more files than this is not followed.
+_MAX_FILES = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +44,14 @@ def _in_library(unit: KernelUnit) -> Iterator[NotRegistered]:
     library = unit.program.module(path) if path is not None else None
     if library is None or library.faults or path is None:
         return
-    included = dict(_included(library, path))
+    included = _reached(unit, path)
+    if included is None:
+        return
     for export in unit.launched_exports:
         own = export.source.path
         if own == path or own in included:
             continue
         if any(node.body is None and node.name == own.stem for node in library.walk() if isinstance(node, syntax.ModuleDef)):
-            continue
-        if _dynamic(library):
             continue
         yield NotRegistered(
             Place(library.source, _first_line(library.source)),
@@ -57,7 +61,33 @@ def _in_library(unit: KernelUnit) -> Iterator[NotRegistered]:
         )
 
 
-def _included(library: syntax.Module, path: Path) -> Iterator[tuple[Path, syntax.Node]]:
+def _reached(unit: KernelUnit, library: Path) -> set[Path] | None:
+    """The files that the crate root includes or declares as modules, and those that they do; None when some cannot be told."""
+    reached, waiting = {library}, [library]
+    while waiting:
+        path = waiting.pop()
+        module = unit.program.module(path)
+        if module is None:
+            continue
+        if len(reached) > _MAX_FILES or (_dynamic(module) if path == library else b"include!(concat!" in module.source.data):
+            return None
+        found = list(_included(module, path))
+        for node in module.walk():
+            if isinstance(node, syntax.ModuleDef) and node.body is None and not node.path:
+                found += _files_of(unit, path, node.name, path == library)
+        waiting += [other for other in dict.fromkeys(found) if other not in reached and unit.program.workspace.exists(other)]
+        reached.update(found)
+    return reached
+
+
+def _files_of(unit: KernelUnit, path: Path, name: str, is_root: bool) -> list[Path]:
+    """Where ``mod name;`` in a file may have its own."""
+    folders = [path.parent] if is_root or path.name == "mod.rs" else [path.parent / path.stem, path.parent]
+    places = [place for folder in folders for place in (folder / f"{name}.rs", folder / name / "mod.rs")]
+    return [place for place in places if unit.program.workspace.exists(place)][:1]
+
+
+def _included(library: syntax.Module, path: Path) -> Iterator[Path]:
     for node in library.walk():
         text = None
         if (
@@ -71,7 +101,7 @@ def _included(library: syntax.Module, path: Path) -> Iterator[tuple[Path, syntax
         elif isinstance(node, syntax.ModuleDef) and node.body is None:
             text = node.path or None
         if text:
-            yield Path(os.path.normpath(path.parent / str(text))), node
+            yield Path(os.path.normpath(path.parent / str(text)))
 
 
 def _dynamic(library: syntax.Module) -> bool:
