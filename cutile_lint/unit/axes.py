@@ -5,8 +5,7 @@ An **order** is a list: axis *i* of the result is axis ``order[i]`` of what lies
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place
 from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Term, Value, alternatives
 
@@ -28,7 +27,7 @@ _CALLS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One view: ``kind`` "swap" (two axes), "order" (a whole order), "move" (from, to), "unsqueeze" (an axis)."""
+    """One view: ``kind`` "swap" (two axes), "order" (a whole order), "move" (all from, then all to), "unsqueeze" (an axis)."""
 
     kind: str
     axes: tuple[int, ...]
@@ -101,8 +100,10 @@ def _step(value: Term) -> tuple[Value, list[Step] | None] | None:
         axes = _ints(given[0].items if len(given) == 1 and isinstance(given[0], Items) else given)
         return base, [Step("order", axes, value.place, name)] if axes is not None else None
     if name in _MOVES:
-        axes = _ints([*args, *keywords.values()])
-        return base, [Step("move", axes, value.place, name)] if axes is not None and len(axes) == 2 else None
+        ends = [list(one.items) if isinstance(one, Items) else [one] for one in (*args, *keywords.values())]
+        axes = _ints([axis for end in ends for axis in end])
+        fits = axes is not None and len(ends) == 2 and len(ends[0]) == len(ends[1])
+        return base, [Step("move", axes, value.place, name)] if fits and axes is not None else None
     if name == "as_strided":
         return base, _restrided([*args, *keywords.values()], value.place)
     if name == "unsqueeze":
@@ -130,7 +131,7 @@ def _restrided(args: list[Value], place: Place | None) -> list[Step] | None:
     if len(args) < 2 or not isinstance(args[1], Items):
         return None
     strides = args[1].items
-    axes = [one.args[1].value for one in strides if _is_stride(one)]  # type: ignore[union-attr]
+    axes = [axis for one in strides if (axis := _stride_axis(one)) is not None]
     if len(axes) == len(strides) and sorted(axes) == list(range(len(axes))):
         return [Step("order", tuple(axes), place, "as_strided")]
     if len(strides) == 2 and isinstance(strides[0], Known) and strides[0].value == 1 and not isinstance(strides[1], Known):
@@ -138,12 +139,15 @@ def _restrided(args: list[Value], place: Place | None) -> list[Step] | None:
     return None
 
 
-def _is_stride(value: Value) -> bool:
-    if not isinstance(value, Term) or len(value.args) != 2 or not isinstance(value.args[1], Known):
-        return False
-    if value.op == "method" and value.name == "stride":
-        return True
-    return value.op == "index" and isinstance(value.args[0], Term) and value.args[0].name == "stride"
+def _stride_axis(value: Value) -> int | None:
+    """The axis whose stride the value is, whatever the tensor may be."""
+    found: set[int | None] = set()
+    for _, one in alternatives(value):
+        index = one.args[1] if isinstance(one, Term) and len(one.args) == 2 else None
+        owner = one.args[0] if isinstance(one, Term) and one.op == "index" else one
+        known = isinstance(owner, Term) and owner.op == "method" and owner.name == "stride"
+        found.add(index.value if known and isinstance(index, Known) and isinstance(index.value, int) else None)
+    return found.pop() if len(found) == 1 else None
 
 
 # ── orders ─────────────────────────────────────────────────────────────────
@@ -179,7 +183,7 @@ def order_of(steps: list[Step], rank: int | None) -> list[int] | None:
         if step.kind == "swap":
             order[axes[0]], order[axes[1]] = order[axes[1]], order[axes[0]]
         elif step.kind == "move":
-            order.insert(axes[1], order.pop(axes[0]))
+            order = _moved(order, axes[: len(axes) // 2], axes[len(axes) // 2 :])
         elif step.kind == "unsqueeze":
             order.insert(axes[0], fresh)
             fresh += 1
@@ -193,6 +197,14 @@ def order_of(steps: list[Step], rank: int | None) -> list[int] | None:
     old = [at for at, axis in enumerate(order) if axis < 1000]
     kept = [axis for axis in order if axis < 1000]
     return [at if axis >= 1000 else old[sorted(kept).index(axis)] for at, axis in enumerate(order)]
+
+
+def _moved(order: list[int], sources: list[int], targets: list[int]) -> list[int]:
+    """``movedim``: the axes ``sources`` come to stand at ``targets``, the others keep their order."""
+    rest = [axis for at, axis in enumerate(order) if at not in sources]
+    for target, source in sorted(zip(targets, sources, strict=True)):
+        rest.insert(target, order[source])
+    return rest
 
 
 def cycles(order: list[int] | tuple[int, ...]) -> frozenset[frozenset[int]]:

@@ -65,7 +65,7 @@ class Calls(State):
             return self.dialect.macro_call(self, node)
         if isinstance(node.func, syntax.Attr):
             base = self.resolve(self.evaluate(node.func.base))  # type: ignore[attr-defined]
-            return self._method_call(base, node.func, node)
+            return self._method_call(base, self.dialect.named(self, node.func), node)
         callee = self.resolve(self.evaluate(node.func))  # type: ignore[attr-defined]
         arguments = self.arguments(node)
         if not self.alive:

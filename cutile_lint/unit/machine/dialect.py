@@ -110,6 +110,10 @@ class Dialect:
         """The value is certainly not None."""
         return False
 
+    def named(self, machine: Machine, func: syntax.Attr) -> syntax.Attr:
+        """The method that a call names (in a macro: ``x.$name()``)."""
+        return func
+
     def metavariable_target(self, machine: Machine, name: str) -> tuple[Scope | None, str]:
         """The caller's scope and name that binding a macro's ``$name`` means."""
         return None, name

@@ -331,6 +331,8 @@ class Expressions(Calls):
                 return self.resolve(found)
             if base.cls is not None and (member := base.cls.member(name)) is not None:
                 return self.dialect.bind_member(self, member, base, node)
+            if (rest := base.fields.get("..")) is not None:  # ``Name { x: 1, ..rest }``
+                return self.attribute(rest, name, node)
         elif isinstance(base, ModuleValue):
             found = base.scope.names.get(name)
             return found if found is not None else self.dialect.missing_member(self, base, name, node)
@@ -398,7 +400,11 @@ class Expressions(Calls):
         return result
 
     def on_struct(self, node: syntax.Struct) -> Value:
-        return Record(node.name, {name: self.evaluate(value) for name, value in node.items}, place=self.place(node))
+        fields: dict[str, Value] = {}
+        for name, value in sorted(node.items, key=lambda item: item[0] != ".."):
+            given = self.resolve(self.evaluate(value))
+            fields.update(given.fields if name == ".." and isinstance(given, Record) else {name: given})
+        return Record(node.name, fields, place=self.place(node))
 
     def on_unary(self, node: syntax.Unary) -> Value:
         operand = self.evaluate(node.operand)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.sources import Span
 from cutile_lint.unit.machine import rust_methods
 from cutile_lint.unit.machine.dialect import Dialect
 from cutile_lint.unit.machine.paths import truth
@@ -187,6 +188,16 @@ class RustDialect(Dialect):
         machine.emit("call", node, name, value=result, arguments=arguments, target=base)
         return result
 
+    def named(self, machine: Machine, func: syntax.Attr) -> syntax.Attr:
+        if not func.name.startswith("$"):
+            return func
+        variable = machine.scope.lookup(func.name)
+        if isinstance(variable, Repeated) and variable.elements:
+            variable = variable.elements[0]
+        if isinstance(variable, Metavariable) and isinstance(variable.node, syntax.Name):
+            return syntax.Attr(func.span, func.base, variable.node.last, func.name_span)
+        return func
+
     # ── macros ──
 
     def define_macro(self, machine: Machine, node: syntax.MacroDef) -> None:
@@ -256,13 +267,19 @@ class RustDialect(Dialect):
 
     def expand(self, machine: Machine, macro: Macro, node: syntax.Call) -> Value:
         """Run the body of the arm that fits, its metavariables bound to the arguments; ``let`` of an argument's name binds in the caller."""
-        arm = self._choose(macro.definition, len(node.args))
+        args = [arg.value for arg in node.args]
+        arm = self._choose(macro.definition, len(args))
+        if any(arg.name for arg in node.args):  # ``name = value``: two metavariables, or a word of the macro and one
+            words = [part for arg in node.args for part in _words(arg)]
+            pairs = self._choose(macro.definition, len(words))
+            if pairs is not None and any(variable.fragment in ("ident", "tt") for variable in pairs.variables):
+                arm, args = pairs, words
         if arm is None or sum(frame.name == macro.definition.name + "!" for frame in machine.frames) > 3:
             return unknown(f"macro {macro.definition.name}", machine.place(node))
         caller = machine.scope
         # a macro defined in a function sees that function's names; one of another file only its own items
         scope = Scope(macro.scope.source, macro.scope, caller.function, transparent=True)
-        self._bind_metavariables(machine, arm, node, scope)
+        self._bind_metavariables(machine, arm, args, scope)
         statement = machine.frame.statement
         saved_source, saved_expansions = machine.frame.source, machine.expansions
         machine.expansions = (*saved_expansions, machine.place(node))
@@ -287,8 +304,8 @@ class RustDialect(Dialect):
                 return arm
         return definition.arms[0] if len(definition.arms) == 1 else None
 
-    def _bind_metavariables(self, machine: Machine, arm: syntax.MacroArm, node: syntax.Call, scope: Scope) -> None:
-        args = [arg.value for arg in node.args]
+    def _bind_metavariables(self, machine: Machine, arm: syntax.MacroArm, args: list[syntax.Expr], scope: Scope) -> None:
+        args = list(args)
         repeated = [variable for variable in arm.variables if variable.repeated]
         for variable in arm.variables:
             if variable.repeated:
@@ -350,6 +367,7 @@ class RustDialect(Dialect):
     def _groups(self, machine: Machine, node: syntax.Node) -> dict[str, Repeated]:
         """The repeated metavariables that a part of a macro body uses."""
         used = {part.id.removesuffix("!") for part in node.walk() if isinstance(part, syntax.Name) and part.id.startswith("$")}
+        used |= {part.name for part in node.walk() if isinstance(part, syntax.Attr) and part.name.startswith("$")}
         return {name: value for name in sorted(used) if isinstance(value := machine.scope.lookup(name), Repeated)}
 
     def repeated_values(self, machine: Machine, node: syntax.Expr) -> list[Value]:
@@ -425,6 +443,12 @@ def strip_generics(path: str) -> str:
                 break
         path = path[:start] + path[at:]
     return path
+
+
+def _words(arg: syntax.Arg) -> list[syntax.Expr]:
+    if not arg.name:
+        return [arg.value]
+    return [syntax.Name(Span(arg.span.start, arg.span.start + len(arg.name.encode())), arg.name), arg.value]
 
 
 def _attr(node: syntax.Node, name: str) -> syntax.Attr:

@@ -122,9 +122,9 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
 
 
 def _exchange(machine: Machine, base: Term, name: str, args: list[Value], node: syntax.Node) -> Value | None:
-    """``shape.swap(0, 1)`` on a copy of unknown content: the local variable stands for the exchanged content from here on."""
+    """``shape.swap(0, 1)`` on a copy of unknown content: the local variable, or the field, stands for the exchanged content from here on."""
     target = node.func.base if isinstance(node, syntax.Call) and isinstance(node.func, syntax.Attr) else None
-    if not isinstance(target, syntax.Name):
+    if not isinstance(target, (syntax.Name, syntax.Attr)):
         return None
     place = machine.place(node)
     result = Term("method", name, (base, *args), place=place)
