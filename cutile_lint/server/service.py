@@ -178,7 +178,6 @@ class Service:
                 self._take(key, outcome)
                 progress.step()
             self._complete = self._generation == generation
-            self.view.problems = await self._behind(self.session.problems)
             self._publish()
             self._refresh()
         finally:
@@ -192,6 +191,8 @@ class Service:
         return outcome
 
     def _settled(self, opened: dict[Path, Source]) -> dict[Path, Source]:
+        """Open texts whose ops are all checked."""
+        self.view.problems = self.session.problems()
         return {path: source for path, source in opened.items() if not self.session.is_waiting(path)}
 
     def _mark(self, settled: dict[Path, Source], generation: int) -> None:
@@ -274,7 +275,7 @@ class Service:
     async def pull(self, params: lsp.DocumentDiagnosticParams) -> lsp.DocumentDiagnosticReport:
         path = path_of(params.text_document.uri)
         if path is None:
-            return lsp.RelatedFullDocumentDiagnosticReport([])
+            return lsp.RelatedFullDocumentDiagnosticReport(items=[])
         await self.analysed(path)
         items = self.view.diagnostics(path)
         number = result_id(items)
@@ -282,12 +283,12 @@ class Service:
         text = self._capabilities.text_document
         if text is not None and text.diagnostic is not None and text.diagnostic.related_document_support:
             related = {
-                self.documents.uri(other): lsp.FullDocumentDiagnosticReport(shown := self.view.diagnostics(other), result_id(shown))
+                self.documents.uri(other): lsp.FullDocumentDiagnosticReport(items=(shown := self.view.diagnostics(other)), result_id=result_id(shown))
                 for other in sorted(self.view.partners(path))
             }
         if params.previous_result_id == number:
-            return lsp.RelatedUnchangedDocumentDiagnosticReport(number, related)  # type: ignore[arg-type]
-        return lsp.RelatedFullDocumentDiagnosticReport(items, related, number)  # type: ignore[arg-type]
+            return lsp.RelatedUnchangedDocumentDiagnosticReport(result_id=number, related_documents=related)  # type: ignore[arg-type]
+        return lsp.RelatedFullDocumentDiagnosticReport(items=items, related_documents=related, result_id=number)  # type: ignore[arg-type]
 
     async def pull_workspace(self, params: lsp.WorkspaceDiagnosticParams) -> lsp.WorkspaceDiagnosticReport:
         """The findings of all files; in parts as they come, where the client takes parts."""
@@ -322,8 +323,8 @@ class Service:
         number = result_id(items)
         uri = self.documents.uri(path)
         if before == number:
-            return lsp.WorkspaceUnchangedDocumentDiagnosticReport(uri, number, version)
-        return lsp.WorkspaceFullDocumentDiagnosticReport(uri, items, version, number)
+            return lsp.WorkspaceUnchangedDocumentDiagnosticReport(uri=uri, result_id=number, version=version)
+        return lsp.WorkspaceFullDocumentDiagnosticReport(uri=uri, items=items, version=version, result_id=number)
 
     def _refresh(self) -> None:
         """Ask the client to ask again, for what it asks for by itself."""

@@ -41,7 +41,7 @@ def test_positions_behind_the_text_mean_its_end(client: Client, op: Op) -> None:
     client.diagnostics(uri, 1)
     client.change(uri, {"range": span((10_000, 7), (20_000, 1)), "text": "\n# the end\n"})
     client.diagnostics(uri, 2)
-    assert client.actions(uri, span((90_000, 0), (90_000, 5))) == []
+    assert client.actions(uri, span((90_000, 0), (90_000, 5)), ["quickfix"]) == []
     lives(client, op)
 
 
