@@ -1,0 +1,83 @@
+-- Run in a headless Neovim by test_neovim.py: opens both layers of an op, waits for their diagnostics, applies fixes, tells the outcome.
+local given = vim.fn.json_decode(vim.env.CUTILE_LINT_TEST)
+local told = { steps = {} }
+
+local function finish(problem)
+  told.problem = problem
+  vim.fn.writefile({ vim.fn.json_encode(told) }, given.out)
+  vim.cmd(problem and "cquit!" or "qall!")
+end
+
+local function codes(buffer)
+  local found = {}
+  for _, one in ipairs(vim.diagnostic.get(buffer)) do
+    table.insert(found, one.code or (one.user_data and one.user_data.lsp and one.user_data.lsp.code) or "?")
+  end
+  table.sort(found)
+  return found
+end
+
+local function until_true(what, test)
+  if not vim.wait(60000, test, 20) then
+    finish("waited in vain: " .. what)
+  end
+end
+
+local function main()
+  local cutile = dofile(given.module)
+  cutile.setup({ cmd = given.cmd })
+  vim.cmd("filetype on")
+  vim.cmd("edit " .. vim.fn.fnameescape(given.wrapper))
+  local wrapper = vim.api.nvim_get_current_buf()
+  vim.bo[wrapper].filetype = "python"
+  vim.cmd("edit " .. vim.fn.fnameescape(given.ffi))
+  local ffi = vim.api.nvim_get_current_buf()
+  vim.bo[ffi].filetype = "rust"
+  until_true("diagnostics in both files", function()
+    return #vim.diagnostic.get(wrapper) > 0 and #vim.diagnostic.get(ffi) > 0
+  end)
+  told.before = { wrapper = codes(wrapper), ffi = codes(ffi) }
+
+  -- the quick fix at the finding, as vim.lsp.buf.code_action() asks for it and applies it
+  local at
+  for _, one in ipairs(vim.diagnostic.get(ffi)) do
+    local code = one.code or (one.user_data and one.user_data.lsp and one.user_data.lsp.code)
+    if code == given.code then
+      at = one
+    end
+  end
+  vim.api.nvim_win_set_cursor(0, { at.lnum + 1, at.col })
+  vim.ui.select = function(items, _, choose)
+    for index, item in ipairs(items) do
+      local action = item[2] or item.action or item
+      if action.title:find(given.title, 1, true) then
+        choose(item, index)
+        return
+      end
+    end
+    finish("no action " .. given.title)
+  end
+  local tick = vim.api.nvim_buf_get_changedtick(ffi)
+  vim.lsp.buf.code_action()
+  until_true("the quick fix", function()
+    return vim.api.nvim_buf_get_changedtick(ffi) ~= tick
+  end)
+  told.quick = vim.api.nvim_buf_get_lines(ffi, 0, -1, false)
+  until_true("the finding to go", function()
+    return not vim.tbl_contains(codes(ffi), given.code)
+  end)
+
+  vim.cmd("buffer " .. wrapper)
+  told.applied = cutile.fix_all(wrapper, 60000)
+  told.fixed = vim.api.nvim_buf_get_lines(wrapper, 0, -1, false)
+  until_true("the fixed findings to go", function()
+    return not vim.tbl_contains(codes(wrapper), "CTL101")
+  end)
+  told.after = { wrapper = codes(wrapper), ffi = codes(ffi) }
+  finish()
+end
+
+local ok, problem = pcall(main)
+if not ok then
+  finish(tostring(problem))
+end
