@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass, replace
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit import torch_api
 from cutile_lint.unit.launches import Launch, described_tensor
@@ -56,16 +56,49 @@ def grad_atom(test: Value) -> Value | None:
     return None
 
 
-def tested_tensors(test: Value) -> list[Value]:
-    """All tensors whose ``requires_grad`` a test reads, also below ``or``, ``and`` and choices."""
+def tested_tensors(test: Value, holds: bool = True) -> list[Value]:
+    """The tensors that require grad where a test is true (``holds`` False: is not true), also below ``or``, ``and`` and choices."""
     atom = grad_atom(test)
     if atom is not None:
-        return [atom]
-    if isinstance(test, Term) and test.op in ("or", "and", "not"):
-        return [tensor for arg in test.args for tensor in tested_tensors(arg)]
+        return [atom] if holds is _says_grad(test) else []
+    if isinstance(test, Term) and test.op == "not":
+        return tested_tensors(test.args[0], not holds)
+    if isinstance(test, Term) and test.op in ("or", "and"):
+        return [tensor for arg in test.args for tensor in tested_tensors(arg, holds)]
     if isinstance(test, Choice):
-        return [tensor for _, one in alternatives(test) for tensor in tested_tensors(one)]
+        return [tensor for _, one in alternatives(test) for tensor in tested_tensors(one, holds)]
+    if isinstance(test, Items) and holds:  # ``[t for t in (x, y) if t.requires_grad]`` is not empty
+        return [
+            tensor
+            for condition in test.conditions
+            for literal in condition
+            for tensor in tested_tensors(literal.test, literal.holds)
+        ]
     return []
+
+
+def _says_grad(test: Value) -> bool:
+    """The atom is true where the tensor requires grad; not so ``x.requires_grad is False``, ``x.grad_fn is None``."""
+    if not isinstance(test, Term) or test.op != "compare":
+        return True
+    against = test.args[1]
+    positive = test.name in ("is", "==")
+    return positive is (isinstance(against, Known) and bool(against.value))
+
+
+def _facts(path: Condition) -> Condition:
+    """What comparisons of ``requires_grad`` and lists of tensors that require grad say, as plain literals."""
+    found: list[Literal] = []
+    for literal in path:
+        test = literal.test
+        if isinstance(test, Items) and not literal.holds and not test.open:
+            found += [Literal(one[0].test, not one[0].holds) for one in test.conditions if len(one) == 1]
+        elif (
+            isinstance(test, Term) and test.op == "compare" and isinstance(test.args[0], Term) and isinstance(test.args[1], Known)
+        ):
+            if test.args[0].op == "attr" and test.args[0].name == "requires_grad" and isinstance(test.args[1].value, bool):
+                found.append(Literal(test.args[0], literal.holds is _says_grad(test)))
+    return tuple(found)
 
 
 def is_benign(test: Value) -> bool:
@@ -74,6 +107,8 @@ def is_benign(test: Value) -> bool:
         return True
     if isinstance(test, Known):
         return True
+    if isinstance(test, Items):
+        return all(condition and all(is_benign(literal.test) for literal in condition) for condition in test.conditions)
     if not isinstance(test, Term):
         return False
     if test.op in ("and", "or", "not"):
@@ -167,21 +202,22 @@ def _refusal(run: Run, kind: str, node: syntax.Stmt, source: Source, path: Condi
     inner = [literal for literal in path[first + 1 :] if literal.origin is not None and literal.origin is not origin]
     if not all(is_benign(literal.test) or _refuses(run, literal) for literal in (*group, *inner)):
         return None
-    tensors = _inputs(run, [tensor for literal in path if literal.holds for tensor in tested_tensors(literal.test)])
+    tensors = _inputs(run, [tensor for literal in path for tensor in tested_tensors(literal.test, literal.holds)])
     mixed = any(not is_benign(literal.test) for literal in group)
     return Refusal(kind, node, source, path, tuple(tensors), origin if isinstance(origin, syntax.If) else None, mixed)
 
 
 def _refuses(run: Run, literal: Literal) -> bool:
     """The literal holds when (some) input requires grad, whatever else is true."""
-    if not literal.holds:
-        return False
-    test = literal.test
-    if isinstance(test, Term) and test.op == "and":
-        return bool(_inputs(run, tested_tensors(test))) and all(is_benign(arg) for arg in test.args)
+    test, holds = literal.test, literal.holds
+    while isinstance(test, Term) and test.op == "not":
+        test, holds = test.args[0], not holds
+    found = bool(_inputs(run, tested_tensors(test, holds)))
+    if isinstance(test, Term) and test.op == ("and" if holds else "or"):  # all of its parts are reasons
+        return found and all(is_benign(arg) for arg in test.args)
     if isinstance(test, Choice):
-        return all(is_benign(one) for _, one in alternatives(test)) and bool(_inputs(run, tested_tensors(test)))
-    return bool(_inputs(run, tested_tensors(test)))
+        return found and all(is_benign(one) for _, one in alternatives(test))
+    return found and (not isinstance(test, Items) or is_benign(test))
 
 
 def _inputs(run: Run, tensors: list[Value]) -> list[Value]:
@@ -247,7 +283,7 @@ def undetached(run: Run) -> Iterator[Undetached]:
                     if source is None or source.key() in seen or contradictory(launch.path, path, inner):
                         continue
                     whole = launch.path + path + inner
-                    whole += _is_a_tensor(whole, carrier)
+                    whole += _facts(whole) + _is_a_tensor(whole, carrier)
                     if contradictory(whole) or implies(whole, Term("attr", "requires_grad", (carrier,))) is False:
                         continue
                     seen.add(source.key())
@@ -362,6 +398,9 @@ def autograd_functions(unit: KernelUnit) -> Iterator[AutogradFunction]:
     """Subclasses of ``torch.autograd.Function`` in the op's Python modules; else the place where one of elsewhere is applied."""
     for module in unit.python_modules:
         imports = imports_of(module)
+        for node in module.body:  # ``Base = torch.autograd.Function``
+            if isinstance(node, syntax.Assign) and node.value is not None and (path := dotted(node.value, imports)):
+                imports |= {target.id: path for target in node.targets if isinstance(target, syntax.Name)}
         for node in module.walk():
             if isinstance(node, syntax.ClassDef) and any(
                 dotted(base, imports) == "torch.autograd.Function" for base in node.bases
