@@ -109,9 +109,25 @@ def delete_statement(module: s.Module, statement: s.Stmt) -> Rewrite | None:
         return None
     start, end = own_comments(source, span.start)[0], line_end(source, span.end)
     drops = has_comment(source, start, end)
+    end = _doubled_blank_lines(source, start, end)
     if end == len(source.data) and not source.data.endswith((b"\n", b"\r")):  # the file stays without a final line ending
         start = before_line_ending(source, start)
     return Rewrite((edit(source, start, end, ""),), drops)
+
+
+def _doubled_blank_lines(source: Source, start: int, end: int) -> int:
+    """Where to end when lines go: of the blank lines above and below as many stay as there are on the side with more."""
+    above = 0
+    for line in reversed(source.data[:start].splitlines()):
+        if line.strip():
+            break
+        above += 1
+    while above and end < len(source.data):
+        behind = line_end(source, end)
+        if source.data[end:behind].strip():
+            break
+        end, above = behind, above - 1
+    return end
 
 
 def insert_before(module: s.Module, statement: s.Stmt, lines: Sequence[str]) -> Rewrite | None:
