@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.unit.machine.paths import contradictory
-from cutile_lint.unit.machine.values import Term, Value, subterms
+from cutile_lint.unit.machine.values import Known, Term, Value, subterms
 from cutile_lint.unit.origins import node_at
 from cutile_lint.unit.percall import (
     CERTAIN_COPIES,
@@ -41,7 +41,9 @@ def forced_copies(unit: KernelUnit) -> Iterator[CallWork]:
 def _is_certain(item: CallWork) -> bool:
     if item.verb in CERTAIN_COPIES:
         return True
-    operand = item.work.operand
+    operand, arguments = item.work.operand, item.event.arguments
+    if item.verb == "to" and arguments is not None and isinstance(always := arguments.keywords.get("copy"), Known):
+        return bool(always.value)
     return item.verb == "contiguous" and isinstance(operand, Term) and operand.op == "method" and operand.name == "expand"
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from cutile_lint.records import dataclass
 from cutile_lint.unit import torch_api as api
 from cutile_lint.unit.launches import described_tensor, is_handle
 from cutile_lint.unit.machine.paths import implies
@@ -309,11 +309,11 @@ class Tensors:
         return False
 
     def _made_on_host(self, device: Value | None) -> bool:
-        """What a creation function with this ``device`` makes is in host memory (by the default device, where none is given)."""
+        """What a creation function with this ``device`` makes is in host memory, or in none (the default device, where none is given)."""
         for _, one in alternatives(device) if device is not None else []:
             if isinstance(one, Term) and one.name == "torch.device" and one.args:
                 one = one.args[0]
-            if not isinstance(one, Known) or not (one.value is None or str(one.value).startswith("cpu")):
+            if not isinstance(one, Known) or not (one.value is None or str(one.value).startswith(("cpu", "meta"))):
                 return False
         return True
 
