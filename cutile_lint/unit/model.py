@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cutile_lint.unit.percall import CallWork
     from cutile_lint.unit.reference_kernels import EntryReference
     from cutile_lint.unit.region import TimedWork
+    from cutile_lint.unit.suite import OpSuite
     from cutile_lint.unit.transpose_copies import TransposedCopy
     from cutile_lint.unit.transpose_flags import IgnoredFlag
     from cutile_lint.unit.transposes import TransposedTwice
@@ -263,6 +264,15 @@ class KernelUnit:
         from cutile_lint.unit.generated_ir import generated_ir
 
         return generated_ir(self)
+
+    # ── the tests ──
+
+    @cached_property
+    def suite(self) -> OpSuite:
+        """The project's tests of the op."""
+        from cutile_lint.unit.suite import OpSuite
+
+        return OpSuite(self)
 
     # ── the reference ──
 

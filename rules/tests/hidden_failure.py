@@ -1,0 +1,14 @@
+"""CTL802: tests that hide that cutile-rs fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cutile_lint.findings import Finding
+from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.suite_hidden import hidden_failures
+
+
+def check(unit: KernelUnit) -> Iterator[Finding]:
+    for found in hidden_failures(unit):
+        yield Finding(found.place, found.message, help=found.help, statement=found.statement, symbol=found.test.name)
