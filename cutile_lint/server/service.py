@@ -48,8 +48,8 @@ class Service:
         self._wake: asyncio.Event | None = None
         self._task: asyncio.Task[None] | None = None
         self._news: list[asyncio.Future[None]] = []
-        #: versions whose findings are complete
-        self._analysed: dict[Path, Source] = {}
+        #: the state of the texts (a generation) that the findings of an open file are complete for
+        self._analysed: dict[Path, int] = {}
         self._complete = False
         self._published: dict[Path, tuple[int | None, list[lsp.Diagnostic]]] = {}
         self._told: set[str] = set()
@@ -197,10 +197,10 @@ class Service:
 
     def _mark(self, settled: dict[Path, Source], generation: int) -> None:
         """Open files whose ops are all checked: publish them, and answer who waits for them."""
-        fresh = {path: source for path, source in settled.items() if self._analysed.get(path) is not source}
+        fresh = {path for path in settled if self._analysed.get(path) != generation}
         if self._generation != generation or not fresh:
             return
-        self._analysed.update(fresh)
+        self._analysed.update(dict.fromkeys(fresh, generation))
         self._publish(fresh)
         self._publish({other for path in fresh for other in self.view.partners(path)})
         self._tell_news()
@@ -236,7 +236,7 @@ class Service:
             paths = self.view.paths() | set(self._published)
         for path in sorted(paths):
             document = self.documents.get(path)
-            if document is not None and self._analysed.get(path) is not document.source:
+            if document is not None and self._analysed.get(path) != self._generation:
                 continue
             version = document.version if document is not None else None
             now = (version, self.view.diagnostics(path))
@@ -266,7 +266,7 @@ class Service:
         """Wait until the present text of a file is analysed. Raises when it changes meanwhile."""
         document = self.documents.get(path)
         source = document.source if document is not None else None
-        while not (self._complete if document is None else self._analysed.get(path) is source):
+        while not (self._complete if document is None else self._analysed.get(path) == self._generation):
             await self._until_news()
             now = self.documents.get(path)
             if now is not document or (now is not None and now.source is not source):
