@@ -33,7 +33,7 @@ class Parsed:
 
     def module(self, source: Source) -> syntax.Module:
         module = self._modules.pop(source.path, None)
-        if module is None or module.source is not source and module.source.data != source.data:
+        if module is None or (module.source is not source and module.source.data != source.data):
             module = parse(source)
         self._modules[source.path] = module  # the last in line
         if len(self._modules) > self.LIMIT:

@@ -99,9 +99,10 @@ def option_name(name: str) -> str:
 
 
 def read_configs(
-    source: Source, node: JsonNode | None, variants: frozenset[str], labels: Labels = Labels()
+    source: Source, node: JsonNode | None, variants: frozenset[str], labels: Labels | None = None
 ) -> list[ReferenceConfig]:
     """Every configuration below a field; what does not look like one is passed over."""
+    labels = labels or Labels()
     if node is None:
         return []
     return list(islice(_configs(source, node, variants, labels), MAX_CONFIGS))

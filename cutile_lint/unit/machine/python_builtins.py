@@ -429,38 +429,11 @@ _NUMERIC: dict[str, Callable[..., object]] = {
     "math.sqrt": math.sqrt,
     "math.prod": math.prod,
 }
-_PURE = frozenset(
-    [
-        *_NUMERIC,
-        "len",
-        "isinstance",
-        "issubclass",
-        "callable",
-        "type",
-        "id",
-        "hash",
-        "repr",
-        "range",
-        "sum",
-        "any",
-        "all",
-        "hasattr",
-    ]
-    + [
-        "sorted",
-        "reversed",
-        "set",
-        "frozenset",
-        "tuple",
-        "list",
-        "os.environ.get",
-        "os.getenv",
-        "torch.is_grad_enabled",
-        "math.log",
-        "math.exp",
-        "super",
-        "slice",
-    ]
+_PURE = frozenset(_NUMERIC) | frozenset(
+    """
+    len isinstance issubclass callable type id hash repr range sum any all hasattr sorted reversed set frozenset tuple
+    list os.environ.get os.getenv torch.is_grad_enabled math.log math.exp super slice
+    """.split()
 )
 _ALIASES = {
     "types.SimpleNamespace": "SimpleNamespace",

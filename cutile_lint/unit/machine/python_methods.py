@@ -13,12 +13,16 @@ if TYPE_CHECKING:
 
 #: Methods whose result depends on the object alone: calling twice gives the same value.
 PURE = frozenset(
-    ["size", "dim", "ndimension", "numel", "nelement", "stride", "is_contiguous", "element_size", "data_ptr", "get_device"]
-    + ["storage_offset", "is_floating_point", "is_complex", "type", "index", "is_pinned", "untyped_storage"]
+    """
+    size dim ndimension numel nelement stride is_contiguous element_size data_ptr get_device storage_offset
+    is_floating_point is_complex type index is_pinned untyped_storage
+    """.split()
 )
 #: Views of one tensor with the same arguments are one value, so that two reads of ``x.t()`` compare equal.
 _VIEWS = frozenset(
-    ["view", "reshape", "transpose", "permute", "t", "unsqueeze", "squeeze", "flatten", "view_as", "detach", "expand"]
+    """
+    view reshape transpose permute t unsqueeze squeeze flatten view_as detach expand
+    """.split()
 )
 PURE = PURE | _VIEWS
 #: Methods whose result is a tensor, never None.
@@ -37,7 +41,11 @@ GIVES_TENSOR = _VIEWS | {
 
 #: Attributes and methods that describe a tensor without touching its data …
 METADATA = frozenset(["shape", "dtype", "device", "ndim", "is_cuda", "layout", "itemsize", "requires_grad"])
-METADATA_METHODS = frozenset(["size", "dim", "ndimension", "numel", "nelement", "element_size", "get_device"])
+METADATA_METHODS = frozenset(
+    """
+    size dim ndimension numel nelement element_size get_device
+    """.split()
+)
 #: … and that these keep: the result of ``x.detach().contiguous()`` has the shape of ``x``.
 _KEEPS = frozenset(["detach", "contiguous", "clone", "requires_grad_", "detach_", "alias", "data"])
 #: A view or copy of a tensor that requires grad requires grad, and of one that does not, not.

@@ -13,22 +13,10 @@ if TYPE_CHECKING:
 
 #: Methods that give the object itself, as far as its content goes.
 _SAME = frozenset(
-    [
-        "to_string",
-        "to_owned",
-        "clone",
-        "into",
-        "as_ref",
-        "as_mut",
-        "borrow",
-        "as_str",
-        "as_slice",
-        "iter",
-        "into_iter",
-        "copied",
-        "cloned",
-    ]
-    + ["collect", "to_vec", "into_boxed_slice", "as_deref", "by_ref", "try_into"]
+    """
+    to_string to_owned clone into as_ref as_mut borrow as_str as_slice iter into_iter copied cloned collect to_vec
+    into_boxed_slice as_deref by_ref try_into
+    """.split()
 )
 #: Adapters that give an iterator, whose ``map`` goes over elements (an option's has at most one).
 _ADAPTERS = frozenset(
@@ -38,19 +26,10 @@ _ADAPTERS = frozenset(
 _EXCHANGES = frozenset(["swap", "reverse", "rotate_left", "rotate_right"])
 #: Methods of the launch builder: never looked up among the crate's own methods.
 _BUILDER = frozenset(
-    [
-        "generics",
-        "grid",
-        "const_grid",
-        "compile_options",
-        "sync_on",
-        "async_on",
-        "sync",
-        "occupancy",
-        "num_cta_in_cga",
-        "max_divisibility",
-    ]
-    + ["num_worker_warps_per_cta"]
+    """
+    generics grid const_grid compile_options sync_on async_on sync occupancy num_cta_in_cga max_divisibility
+    num_worker_warps_per_cta
+    """.split()
 )
 
 

@@ -152,7 +152,7 @@ class Statements(Expressions):
             for statement in node.body:
                 if isinstance(statement, syntax.Assign) and statement.declares and isinstance(statement.targets[0], syntax.Name):
                     value.order.append(statement.targets[0].id)
-        for name, member in scope.names.items():
+        for member in scope.names.values():
             if isinstance(member, Closure) and member.scope is scope:
                 member.owner = value
                 member.scope = self.scope
