@@ -40,7 +40,8 @@ class OpSuite:
         self.unit = unit
         self.op = unit.name
         self.workspace = unit.program.workspace
-        self._suites: dict[Path, Suite] = {}
+        #: ops of one wrapper share their program, and with it the files of its tests
+        self._suites: dict[Path, Suite] = unit.program.__dict__.setdefault("suites", {})
 
     @cached_property
     def files(self) -> SuiteFiles:
@@ -61,6 +62,28 @@ class OpSuite:
         """Test files that call or import the op, those of its name first."""
         ordered = [*self.files.named, *(path for path in self.files.all if path not in self.files.named)]
         return [path for path in ordered if names(self.data(path), self.op)]
+
+    @cached_property
+    def candidates(self) -> list[Path]:
+        """Test files of the op that may select the backend: those of its name, and those that say the backend's."""
+        others = (path for path in self.files.all if path not in self.files.named and BACKEND.encode() in self.data(path))
+        return [path for path in (*self.files.named, *others) if names(self.data(path), self.op)]
+
+    @cached_property
+    def keeps_grad(self) -> bool:
+        """Backward has something to run, or to fail on."""
+        from cutile_lint.unit.suite_backward import keeps_grad
+
+        return keeps_grad(self.unit)
+
+    def may_select(self, path: Path) -> bool:
+        """The backend's name is in the file, in a conftest, or in a small module beside it."""
+        name = BACKEND.encode()
+        if name in self.data(path) or any(name in self.data(other) for other in self.files.conftests):
+            return True
+        folders = {path.parent, self.files.roots.get(path, path.parent)}
+        beside = [other for folder in folders for other in self.workspace.entries(folder) if other.suffix == ".py"]
+        return any(other not in self.files.roots and name in self.data(other) for other in beside)
 
     # ── is the backend selected ──
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from cutile_lint.unit.suite import OpSuite
 
 _SURFACE = re.compile(rb"\.backward\(|autograd\.grad\b|autograd\.backward\b|\bgrad(?:grad)?check\b|import[^\n]*\bgrad\b")
+#: the usual first lines of a test that other backends run
+_PLAIN_SKIP = re.compile(rb"(?m)^([ \t]*)if \w+ == [\"']cutile-rs[\"']:[ \t]*\r?\n[ \t]*pytest\.skip\(")
 _FUNCTIONS = ("torch.autograd.grad", "torch.autograd.backward")
 _CHECKS = ("gradcheck", "gradgradcheck")
 _NEEDS_GRAD = re.compile(rb"requires_grad\s*=\s*True|requires_grad_\(\s*(?:True\s*)?\)|requires_grad\s*=\s*(?!False)\w")
@@ -39,12 +41,12 @@ class BackwardRun:
 def backward_runs(unit: KernelUnit) -> Iterator[BackwardRun]:
     """One for each test that runs backward with the backend and does not skip it."""
     suite = unit.suite
-    for path in suite.naming:
+    for path in suite.candidates:
         data = suite.data(path)
-        if b"cutile-rs" not in data and b"cutile_rs" not in data and not _SURFACE.search(data):
+        if not suite.may_select(path):
             continue
-        helpers = [] if _SURFACE.search(data) else list(_helpers(suite, data, path))
-        if not _SURFACE.search(data) and not any(_counts(unit, data, helper) for helper in helpers):
+        helpers = list(_helpers(suite, data, path))
+        if not _suspicious(data) and not any(_counts(unit, data, helper) for helper in helpers):
             continue
         for test in suite.selecting(path):
             found = _first(unit, suite, test, helpers)
@@ -52,15 +54,25 @@ def backward_runs(unit: KernelUnit) -> Iterator[BackwardRun]:
                 yield found
 
 
+def _suspicious(data: bytes) -> bool:
+    """A function of the file runs backward, and does not plainly skip the backend first."""
+    for block in re.split(rb"(?m)^(?=[ \t]*(?:async )?def )", data):
+        surface = _SURFACE.search(block)
+        if surface is not None:
+            skip = _PLAIN_SKIP.search(block, 0, surface.start())
+            if skip is None or len(skip[1]) != _indentation(block.split(b"\n", 1)[0]) + 4:
+                return True
+    return False
+
+
 def _first(unit: KernelUnit, suite: OpSuite, test: SuiteTest, helpers: list[_Helper]) -> BackwardRun | None:
-    helpers = helpers or list(_helpers(suite, test.text, test.source.path))
     for event in suite.trace(test).events:
         if event.kind != "call" or event.arguments is None:
             continue
         what = _backward(suite, event)
         if (
             what
-            and not (_guarded(event.path) and not keeps_grad(unit))
+            and not (_guarded(event.path) and not unit.suite.keeps_grad)
             and not (_guarded(event.path) and not _NEEDS_GRAD.search(test.text))
         ):
             outer = event.stack[0]
@@ -124,7 +136,7 @@ class _Helper:
 
 
 def _counts(unit: KernelUnit, data: bytes, helper: _Helper) -> bool:
-    return not helper.guarded or (_NEEDS_GRAD.search(data) is not None and keeps_grad(unit))
+    return not helper.guarded or (_NEEDS_GRAD.search(data) is not None and unit.suite.keeps_grad)
 
 
 def _helpers(suite: OpSuite, data: bytes, path) -> Iterator[_Helper]:
@@ -144,9 +156,7 @@ def _helpers(suite: OpSuite, data: bytes, path) -> Iterator[_Helper]:
 
 
 def _read(source: Source, name: bytes) -> _Helper | None:
-    """The function's own text, read on its own: a suite's base class is long."""
-    from cutile_lint.frontends import python
-
+    """The function's own text, as bytes: a suite's base class is long."""
     start = re.search(rb"(?m)^([ \t]*)def " + name + rb"\b", source.data)
     if start is None:
         return None
@@ -156,12 +166,8 @@ def _read(source: Source, name: bytes) -> _Helper | None:
     surface = _SURFACE.search(text)
     if surface is None:
         return None
-    module = python.parse(Source(source.path, re.sub(rb"(?m)^" + indent, b"", text)))
-    if module.faults:
-        return None
-    calls = [(node, guards) for function in module.functions() for node, guards in _calls(function.body, ())]
     where = Place(source, _span(source, start.start() + surface.start(), surface.group()))
-    return _Helper(name.decode(), bool(calls) and all(guards for _, guards in calls), where)
+    return _Helper(name.decode(), all(_under_test(text, found.start()) for found in _SURFACE.finditer(text)), where)
 
 
 def _span(source: Source, start: int, text: bytes):
@@ -171,23 +177,20 @@ def _span(source: Source, start: int, text: bytes):
     return Span(start + skipped, start + len(text.rstrip(b"(")))
 
 
-def _calls(body: list[syntax.Stmt], guards: tuple[syntax.Expr, ...]) -> Iterator[tuple[syntax.Call, tuple[syntax.Expr, ...]]]:
-    """Calls that run backward, with the tests of ``requires_grad`` around them."""
-    for statement in body:
-        if isinstance(statement, syntax.If):
-            tests = any(isinstance(part, syntax.Attr) and part.name == "requires_grad" for part in statement.test.walk())
-            yield from _calls(statement.body, (*guards, statement.test) if tests else guards)
-            yield from _calls(statement.orelse, guards)
-        elif isinstance(statement, (syntax.For, syntax.While, syntax.With, syntax.Try)):
-            yield from _calls(statement.body, guards)
-        else:
-            for node in statement.walk():
-                if (
-                    isinstance(node, syntax.Call)
-                    and isinstance(node.func, syntax.Attr)
-                    and node.func.name in ("backward", "grad", *_CHECKS)
-                ):
-                    yield node, guards
+def _under_test(text: bytes, at: int) -> bool:
+    """The line is in the body of an ``if`` that reads ``requires_grad`` (by indentation)."""
+    rows = text[: text.find(b"\n", at) if text.find(b"\n", at) >= 0 else len(text)].split(b"\n")
+    depth = _indentation(rows[-1])
+    for row in reversed(rows[:-1]):
+        if row.strip() and not row.lstrip().startswith(b"#") and _indentation(row) < depth:
+            depth = _indentation(row)
+            if row.lstrip().startswith((b"if ", b"elif ")) and b"requires_grad" in row:
+                return True
+    return False
+
+
+def _indentation(row: bytes) -> int:
+    return len(row) - len(row.lstrip())
 
 
 # ── the fix ─────────────────────────────────────────────────────────────────

@@ -13,6 +13,8 @@ from cutile_lint.sources.workspace import Workspace
 #: more files than this are not looked through
 LIMIT = 400
 _DEPTH = 4
+#: how far above the wrapper ``src`` is looked for
+_ABOVE = 6
 _FOLDERS = ("tests", "test")
 
 
@@ -72,8 +74,11 @@ def _is_named(path: Path, op: str) -> bool:
 
 
 def package_of(workspace: Workspace, wrapper: Path) -> Path:
-    """The folder of the outermost package that the wrapper is in."""
+    """The folder of the outermost package that the wrapper is in (below ``src``, packages need no ``__init__.py``)."""
     top = wrapper.parent
+    for folder in (top, *list(top.parents)[:_ABOVE]):
+        if folder.parent.name == "src":
+            return folder
     while workspace.exists(top / "__init__.py") and workspace.exists(top.parent / "__init__.py") and top.parent != top:
         top = top.parent
     return top

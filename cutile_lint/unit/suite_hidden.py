@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 #: what a text must have before it is read: expected failures, skips without text, tolerances near the backend's name
 _SUSPECT = re.compile(
-    rb"(?i)\bxfail\b|skip\(\s*(?:reason\s*=\s*)?(?:[\"']{2}\s*)?\)|skipTest\(\s*[\"']{2}\s*\)|mark\.skip\b(?!\s*\(\s*(?:reason\s*=\s*)?f?[\"'][^\"'])"
-    rb"|mark\.skipif\b|cutile-rs(?:[^\n]*\n){0,4}[^\n]*tol|tol[^\n]*(?:\n[^\n]*){0,4}cutile-rs"
+    rb"(?i)(?:pytest|mark)\.xfail|[\"']xfail|skip\(\s*(?:reason\s*=\s*)?(?:[\"']{2}\s*)?\)|skipTest\(\s*[\"']{2}\s*\)|mark\.skip\b(?!\s*\(\s*(?:reason\s*=\s*)?f?[\"'][^\"'])"
+    rb"|cutile-rs[^\n]*(?:\n[^\n]*)?tol|tol[^\n]*cutile-rs|[\"']cutile-rs[\"']\s*:\s*[\d({\[]"
 )
 _TOLERANCES = ("rtol", "atol", "tol", "tolerance", "rel", "abs", "rtol_", "atol_")
 
@@ -36,7 +36,7 @@ class Hidden:
 def hidden_failures(unit: KernelUnit) -> Iterator[Hidden]:
     suite = unit.suite
     seen: set[Place] = set()
-    for path in suite.naming:
+    for path in suite.candidates:
         data = suite.data(path)
         if b"cutile-rs" in data and _SUSPECT.search(data):
             for test in suite.selecting(path):

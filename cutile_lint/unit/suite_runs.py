@@ -85,6 +85,16 @@ def _end(machine, name: str, arguments: Arguments, node: syntax.Node) -> Value:
     return unknown(name, machine.place(node))
 
 
+class SuiteMachine(Machine):
+    """Works out ``"rs" in backend``."""
+
+    def compare(self, op: str, left: Value, right: Value, node: syntax.Node) -> Value:
+        if op in ("in", "not in") and isinstance(left, Known) and isinstance(right, Known):
+            if isinstance(left.value, str) and isinstance(right.value, str):
+                return Known((left.value in right.value) == (op == "in"), self.place(node))
+        return super().compare(op, left, right, node)
+
+
 @dataclass(slots=True)
 class Given:
     """What a parametrization (or fixture) gives for one backend: values by parameter, and the marks of that parameter set."""
@@ -147,7 +157,7 @@ class Suite:
         self.path = path
         module = self.program.module(path)
         self.module = module if module is not None and not module.faults and not module.refused else None
-        self.machine = Machine(SuiteDialect(self.program))
+        self.machine = SuiteMachine(SuiteDialect(self.program))
         self.scope: Scope | None = self.program.load(self.machine, path) if self.module is not None else None
 
     def run(self, closure: Closure, inputs: dict[str, Value]) -> Trace:
