@@ -27,10 +27,6 @@ class Context:
         self.findings = findings
         self.workspace = unit.program.workspace
 
-    def has(self, *codes: str) -> bool:
-        """A rule of these codes has a finding."""
-        return any(finding.code in codes for finding in self.findings)
-
     # ── gaps: what makes silence worthless ──
 
     @cached_property

@@ -43,7 +43,7 @@ def entry_pattern(context: Context) -> Iterator[Evidence]:
         elif own <= patterns and (len(patterns) == 1 or own == patterns or "view" in own):
             yield Shown(f"`{name}` goes through {told}, as its reference does", kernel.entry.place)
             yield Shown(f"the reference of `{name}`: `{known[0].variant.kernel or known[0].variant.name}`", known[0].place)
-        elif not context.has("CTL615"):
+        else:
             yield Open(f"`{name}` goes through {told}, its reference not only", kernel.entry.place)
 
 
@@ -75,8 +75,7 @@ def _latency(context: Context, kernel: Kernel, access: Access) -> Iterator[Evide
     if given and set(given) <= wanted:
         yield Shown(f"`{access.op.name}`: latency {given[0]}, the reference's", place)
     elif given:
-        if not context.has("CTL601", "CTL620"):
-            yield Open(f"`{access.op.name}`: latency {', '.join(map(str, given))}", place)
+        yield Open(f"`{access.op.name}`: latency {', '.join(map(str, given))}", place)
     elif access.latency_place is None or _is_none(access.latency) or "Latency::<0>" in access.latency_place.text.replace(" ", ""):
         told = "None" if access.latency_place is not None else "no such argument"
         yield Shown(f"`{access.op.name}`: latency {told}", place)
@@ -106,7 +105,7 @@ def tma(context: Context) -> Iterator[Evidence]:
             if disabled_tma(access) is not None:
                 if evidence is not None and evidence.refuses_tma(access.op.kind):
                     yield Shown(f"`{access.op.name}`: without TMA, as in the reference", place)
-                elif not context.has("CTL602"):
+                else:
                     yield Open(f"`{access.op.name}`: `tma::Disabled`", place)
             elif _is_enabled(access.tma):
                 yield Shown(f"`{access.op.name}`: `tma::Enabled`", place)
@@ -139,8 +138,7 @@ def accumulators(context: Context) -> Iterator[Evidence]:
             name = event.name.rsplit("::", 1)[-1]
             type_ = kernel.element_type(_operand(event, at))
             if event.place in half:
-                if not context.has("CTL605", "CTL621"):
-                    yield Open(f"`{name}` may accumulate in half precision", event.place)
+                yield Open(f"`{name}` may accumulate in half precision", event.place)
             elif type_ is None:
                 yield Open(f"the type that `{name}` accumulates in is not declared", event.place)
             else:
@@ -185,7 +183,7 @@ def divisibility(context: Context) -> Iterator[Evidence]:
             origin = scalar_origin(event.arguments.positional[0], kernel.entry)
             if origin == "pointer":
                 yield Shown("`assume_div_by` of a pointer", event.place)
-            elif not context.has("CTL611"):
+            else:
                 yield Open("what `assume_div_by` is about could not be followed", event.place)
     if not found and not context.kernel_gaps:
         entries = [kernel.entry for kernel in _kernels(context)]
@@ -205,7 +203,7 @@ def ir_strides(context: Context) -> Iterator[Evidence]:
                 told = f"strides {_list(strides)} of rank {len(view.shape)}"
                 if len(strides) == len(view.shape) and strides and strides[-1] == 1:
                     yield Shown(told, place)
-                elif not context.has("CTL701"):
+                else:
                     yield Open(told, place)
 
 
@@ -228,8 +226,7 @@ def grid_cap(context: Context) -> Iterator[Evidence]:
             place = loop_head(kernel.entry.source, loop) if loop is not None else kernel.entry.place
             yield Shown(f"`{name}` strides over the grid", place)
         elif name in capped:
-            if not context.has("CTL614"):
-                yield Open(f"the grid of `{name}` is capped, and it has no grid-stride loop", capped[name].place)
+            yield Open(f"the grid of `{name}` is capped, and it has no grid-stride loop", capped[name].place)
         elif context.wrapper_gaps:
             yield from context.wrapper_gaps
         else:

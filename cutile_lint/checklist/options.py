@@ -10,10 +10,10 @@ from cutile_lint.unit.compile_options import applied_options, inputs_in, sentine
 from cutile_lint.unit.configs import configs_of
 from cutile_lint.unit.drift import drifts, wrapper_configs
 from cutile_lint.unit.fold import UNKNOWN, Folder
+from cutile_lint.unit.lost import hinted
 from cutile_lint.unit.machine.values import Known, alternatives
+from cutile_lint.unit.option_names import CLUSTER
 from cutile_lint.unit.options import OptionArgument, grid_source, plain_sources
-
-_OPTIONS = ("num_cta_in_cga", "occupancy")
 
 
 def _told(values: list[int | None]) -> str:
@@ -64,7 +64,9 @@ def _parity(context: Context, argument: OptionArgument) -> Iterator[Evidence]:
         return
     wanted = list(dict.fromkeys(value.value for value in given))
     told = f"`{option}`: {_told(sent)}; the reference: {_told(wanted)}"
-    if set(wanted) <= set(sent) and (None in wanted or None not in sent):
+    same = set(wanted) <= set(sent) and (None in wanted or None not in sent)
+    alike = option == CLUSTER and set(wanted) | set(sent) <= {None, 1} and not hinted(argument.boundary, option)
+    if same or alike:  # a cluster of one is what the compiler takes by itself
         yield Shown(told, argument.place)
         yield Shown(f"the reference's `{option}`", given[0].place)
         if where is not None:
@@ -131,7 +133,7 @@ def option_guards(context: Context) -> Iterator[Evidence]:
                     continue
                 if sentinel_reaches(event, name, boundary.run.trace) is None:
                     yield Shown(f"`{event.name.rsplit('::', 1)[-1]}` is not reached by the sentinel of `{name}`", event.place)
-                elif not context.has("CTL204"):
+                else:
                     yield Open(f"whether the sentinel of `{name}` reaches the setter is not known", event.place)
             if isinstance(value, Known):
                 yield Shown(f"`{event.name.rsplit('::', 1)[-1]}({value.value})`: a constant", event.place)
@@ -152,7 +154,7 @@ def grid_apart(context: Context) -> Iterator[Evidence]:
         text = " ".join(argument.place.text.split())
         if grid_source(argument) is None:
             yield Shown(f"`{argument.option}` gets `{text}`, not a grid's size", argument.place)
-        elif not context.has("CTL206"):
+        else:
             yield Open(f"`{argument.option}` gets `{text}`, a size of the grid", argument.place)
 
 
@@ -171,8 +173,7 @@ def search_space(context: Context) -> Iterator[Evidence]:
                 unit.runs[0].trace.events[0].place if unit.runs[0].trace.events else None,
             )
         elif any(variant.tuned and len(variant.configs or []) > 1 for variant in reference.variants):
-            if not context.has("CTL112"):
-                yield Open(f"{told}, and the reference tunes", reference.variants[0].place)
+            yield Open(f"{told}, and the reference tunes", reference.variants[0].place)
         else:
             yield Shown(f"{told}, nor in the reference", reference.variants[0].place)
         return
@@ -191,7 +192,6 @@ def search_space(context: Context) -> Iterator[Evidence]:
         if any(one.configs is None for one in group.variants) or not group.variants:
             yield Open(f"the reference's configs of {names or 'the variant'} are not known", group.place)
         elif group.tuning in differing:
-            if not context.has("CTL208"):
-                yield Open(f"the configs differ from the reference's of {names}", group.place)
+            yield Open(f"the configs differ from the reference's of {names}", group.place)
         else:
             yield Shown(f"{len(group.configs)} configs cover the reference's {total} of {names}", group.place)

@@ -81,7 +81,7 @@ def transpose_flags(context: Context) -> Iterator[Evidence]:
                 yield Shown(f"`{param.name}` goes into the slot `{reached[1].name}`", place)
             elif refused is not None:
                 yield Shown(f"`{param.name}` is refused", refused.place)
-            elif not context.has("CTL403"):
+            else:
                 yield Open(f"where `{param.name}` goes is not known", place)
     if not flags and context.unit.runs:
         yield Absent("the op has no transpose flag")

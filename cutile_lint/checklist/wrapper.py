@@ -157,11 +157,10 @@ def autotune_key(context: Context) -> Iterator[Evidence]:
             names = [one_line(one, 24) for one in element_places(context.unit, tuning.key) if one is not None]
             told = ", ".join(f"`{name}`" for name in names) if names else f"`{one_line(place)}`"
             yield Shown(f"key: {told}", place)
-    if not context.has("CTL108", "CTL109"):
-        for lack in lacking(context.unit):
-            yield Open("the key lacks something that changes the launch", key_place(lack.tuning))
-        for found in unstable(context.unit):
-            yield Open(f"{found.name} {found.reason}", found.place)
+    for lack in lacking(context.unit):
+        yield Open("the key lacks something that changes the launch", key_place(lack.tuning))
+    for found in unstable(context.unit):
+        yield Open(f"{found.name} {found.reason}", found.place)
 
 
 # ── autograd ───────────────────────────────────────────────────────────────
@@ -173,10 +172,9 @@ def detached(context: Context) -> Iterator[Evidence]:
     for run in context.unit.runs:
         left = list(undetached(run))
         for found in left:
-            if not context.has("CTL302"):
-                param = parameter(run, found.input)
-                name = param.name if param is not None else found.input.name
-                yield Open(f"`{name}` reaches the launch with its graph on some path", found.launch.place)
+            param = parameter(run, found.input)
+            name = param.name if param is not None else found.input.name
+            yield Open(f"`{name}` reaches the launch with its graph on some path", found.launch.place)
         kept = {found.input.name for found in left}
         for name, place in _inputs(run).items():
             if name in kept:
@@ -227,9 +225,8 @@ def accepts_grad(context: Context) -> Iterator[Evidence]:
     yield from context.wrapper_gaps
     for run in context.unit.runs:
         refused = list(refusals(run))
-        if not context.has("CTL301"):
-            for found in refused:
-                yield Open("fails for inputs that require grad", found.place)
+        for found in refused:
+            yield Open("fails for inputs that require grad", found.place)
         raised = [event for event in run.trace.events if event.kind in ("raise", "assert")]
         if not refused:
             place = Place(run.source, run.function.name_span or run.function.span)
