@@ -120,6 +120,8 @@ def text_of(tables: dict[str, list[Command]], versions: dict[str, str], by: str)
 def verdicts(tables: dict[str, list[Command]], by: str) -> list[tuple[Budget, float]]:
     found = []
     for budget in BUDGETS:
+        if budget.table not in tables:
+            continue
         times = {item.name: item.median(by) for item in tables[budget.table]}
         found.append((budget, times[budget.ours] / times[budget.base]))
     return found
@@ -150,6 +152,7 @@ def main() -> None:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--tilegym", type=Path, help="a checkout of TileGym")
     made.add_argument("--op", type=Path, help="the wrapper to check alone (default: the one of bmm)")
+    made.add_argument("--only", choices=("one op", "whole tree"), help="one of the two tables")
     made.add_argument("--rounds", type=int, default=5)
     made.add_argument("--by", choices=("wall", "cpu"), default="wall", help="what ratios are made of; cpu on a busy machine")
     made.add_argument("--write", type=Path, metavar="FOLDER")
@@ -163,10 +166,11 @@ def main() -> None:
             generate(tree, 100)
         wrapper = options.op or next(iter(sorted(tree.rglob("ops/cutile_rs/bmm.py"))), None) or next(tree.rglob("*_0000.py"))
         rust = sorted((wrapper.parent / f"{wrapper.stem}_kernel").glob("*.rs"))
-        tables = {
-            "one op": examine("one op", wrapper.resolve(), rust, options.rounds, scratch),
-            "whole tree": examine("whole tree", tree.resolve(), [], max(1, options.rounds // 2), scratch),
-        }
+        tables = {}
+        if options.only != "whole tree":
+            tables["one op"] = examine("one op", wrapper.resolve(), rust, options.rounds, scratch)
+        if options.only != "one op":
+            tables["whole tree"] = examine("whole tree", tree.resolve(), [], max(1, options.rounds // 2), scratch)
     text = text_of(tables, versions, options.by)
     print(text)
     if options.write:

@@ -59,7 +59,7 @@ def answer(arguments: Sequence[str]) -> int | None:
     if fresh is not None:
         write(folder, found_key, ".found", token, fresh, found[2])
     parts = texts.decode("utf-8", "surrogatepass").split("\0")
-    for stream, text in zip(parts[::2], parts[1::2], strict=True):
+    for stream, text in zip(parts[::2], parts[1::2], strict=False):
         (sys.stderr if stream == "err" else sys.stdout).write(text)
         if stream == "err":
             sys.stderr.flush()

@@ -207,7 +207,7 @@ class Workspace:
             else:
                 self._refuse(path, "unreadable", f"the file cannot be read: {error.strerror or error}")
             return None
-        if self._digests.get(path, "") not in ("", digest(data)):
+        if path in self._digests and self._digests[path] != digest(data):
             self._changed = True
         self.reads[path] = Stamp(state.st_mtime_ns, state.st_size, state.st_ino, state.st_ctime_ns)
         size = max(state.st_size, len(data))

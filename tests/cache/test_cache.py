@@ -126,6 +126,10 @@ def test_findings_serve_every_output_format(project: Project) -> None:
         assert said == project.lint("--no-cache", *option)
 
 
+def test_an_empty_answer_is_an_answer(project: Project) -> None:
+    assert project.lint("--output-format", "json-lines") == project.lint("--output-format", "json-lines") == Said(0, "", "")
+
+
 def plant(project: Project) -> None:
     """Put a fault into the wrapper: findings with fixes and related places."""
     wrapper = next(path for path in project.root.rglob("*.py") if "autotune_launch" in path.read_text())
