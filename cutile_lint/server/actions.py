@@ -86,7 +86,9 @@ class Actions:
             source = Source(path, originals[path])
             if not self._is_present(source):
                 return None
-            by_file[path] = [lsp.TextEdit(self.view.range(Place(source, span)), text) for span, text in _differences(source, data)]
+            by_file[path] = [
+                lsp.TextEdit(self.view.range(Place(source, span)), text) for span, text in _differences(source, data)
+            ]
         return self._made(by_file) if by_file else None
 
     def _is_present(self, source: Source) -> bool:

@@ -72,7 +72,7 @@ def _life(server: Server, service: Service) -> None:
             watchers = [lsp.FileSystemWatcher(pattern) for pattern in _WATCHED]
             options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers)
             one = lsp.Registration("cutile-lint-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-            asyncio.ensure_future(server.client_register_capability_async(lsp.RegistrationParams([one])))
+            server.client_register_capability(lsp.RegistrationParams([one]))
         if service.gives_configuration():
             await _ask_settings()
 
@@ -215,7 +215,7 @@ def _commands(server: Server, service: Service) -> None:
         uri = await asyncio.to_thread(page_uri, info.code, info.name, service.settings.docs_url)
         if service.shows_documents() and uri:
             outside = not uri.startswith("file:")
-            asyncio.ensure_future(server.window_show_document_async(lsp.ShowDocumentParams(uri, outside)))
+            server.window_show_document(lsp.ShowDocumentParams(uri, outside))
         else:
             server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, f"{info.code} {info.name}: {info.summary}"))
         return {"code": info.code, "name": info.name, "markdown": text, "uri": uri}
@@ -226,4 +226,4 @@ def _commands(server: Server, service: Service) -> None:
         if service.shows_documents() and locations:
             first = locations[0]
             params = lsp.ShowDocumentParams(first.uri, take_focus=True, selection=first.range)
-            asyncio.ensure_future(server.window_show_document_async(params))
+            server.window_show_document(params)

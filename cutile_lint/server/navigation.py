@@ -46,9 +46,7 @@ class Navigation:
         found: dict[Place, None] = {}
         for thing, _, _ in self._things_at(path, offset):
             defining = ("export", "entry", "parameter")
-            found.update(
-                (place, None) for place in thing.places() if declaration or place not in thing.places(*defining)
-            )
+            found.update((place, None) for place in thing.places() if declaration or place not in thing.places(*defining))
         return sorted(self._present(found), key=lambda place: (str(place.path), place.span))
 
     def _present(self, places: dict[Place, None]) -> list[Place]:

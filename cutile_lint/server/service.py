@@ -243,9 +243,7 @@ class Service:
             if self._published.get(path, (None, [])) == now:
                 continue
             self._published[path] = now
-            self.server.text_document_publish_diagnostics(
-                lsp.PublishDiagnosticsParams(self.documents.uri(path), now[1], version)
-            )
+            self.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(self.documents.uri(path), now[1], version))
             if not now[1] and document is None:
                 del self._published[path]
 
@@ -283,7 +281,9 @@ class Service:
         text = self._capabilities.text_document
         if text is not None and text.diagnostic is not None and text.diagnostic.related_document_support:
             related = {
-                self.documents.uri(other): lsp.FullDocumentDiagnosticReport(items=(shown := self.view.diagnostics(other)), result_id=result_id(shown))
+                self.documents.uri(other): lsp.FullDocumentDiagnosticReport(
+                    items=(shown := self.view.diagnostics(other)), result_id=result_id(shown)
+                )
                 for other in sorted(self.view.partners(path))
             }
         if params.previous_result_id == number:
@@ -330,7 +330,9 @@ class Service:
         """Ask the client to ask again, for what it asks for by itself."""
         workspace = self._capabilities.workspace or lsp.WorkspaceClientCapabilities()
         if self.pulls and workspace.diagnostics is not None and workspace.diagnostics.refresh_support:
-            state = hashlib.sha1(repr([(path, self.view.diagnostics(path)) for path in sorted(self.view.paths())]).encode()).digest()
+            state = hashlib.sha1(
+                repr([(path, self.view.diagnostics(path)) for path in sorted(self.view.paths())]).encode()
+            ).digest()
             if state != getattr(self, "_state", None):
                 self._state = state
                 self.server.workspace_diagnostic_refresh(None)
@@ -390,7 +392,9 @@ class _Progress:
     def step(self) -> None:
         self.done += 1
         if self.token is not None and self.done % max(1, self.count // 50) == 0:
-            value = lsp.WorkDoneProgressReport(message=f"{self.done} of {self.count} ops", percentage=100 * self.done // self.count)
+            value = lsp.WorkDoneProgressReport(
+                message=f"{self.done} of {self.count} ops", percentage=100 * self.done // self.count
+            )
             self.service.server.work_done_progress.report(self.token, value)
             self.service._tell_news()
 

@@ -272,7 +272,9 @@ class Session:
         found: dict[Path, None] = {}
         if self.client.scope == "workspace" and self.folders:
             try:
-                found.update(dict.fromkeys(api.find_files([f for f in self.folders if f.is_dir()] or [], self.configurations).files))
+                found.update(
+                    dict.fromkeys(api.find_files([f for f in self.folders if f.is_dir()] or [], self.configurations).files)
+                )
             except (UserError, OSError) as error:
                 self._messages.append(str(error))
         for path in self._open:

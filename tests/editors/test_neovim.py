@@ -20,7 +20,9 @@ def nvim() -> str:
 
 
 def environment(tmp_path: Path) -> dict[str, str]:
-    home = {name: str(tmp_path / name.lower()) for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")}
+    home = {
+        name: str(tmp_path / name.lower()) for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+    }
     return {**os.environ, **home, "PYTHONPATH": str(ROOT)}
 
 
@@ -62,6 +64,18 @@ def test_diagnostics_quick_fix_and_fix_all(tmp_path: Path) -> None:
 
 def test_both_snippets_are_valid_lua(tmp_path: Path) -> None:
     for path in (EDITOR / "cutile-lint.lua", EDITOR / "lsp" / "cutile_lint.lua"):
-        command = [nvim(), "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"lua assert(loadfile({json.dumps(str(path))}))", "-c", "qall!"]
+        command = [
+            nvim(),
+            "--headless",
+            "-u",
+            "NONE",
+            "-i",
+            "NONE",
+            "-n",
+            "-c",
+            f"lua assert(loadfile({json.dumps(str(path))}))",
+            "-c",
+            "qall!",
+        ]
         ran = subprocess.run(command, capture_output=True, text=True, env=environment(tmp_path), timeout=60)
         assert ran.returncode == 0 and not ran.stderr.strip(), ran.stderr

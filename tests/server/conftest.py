@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from client import Client  # noqa: E402
+from client import Client
 
 ROOT = Path(__file__).parents[2]
 FAULTY = ROOT / "examples" / "faulty" / "skill"

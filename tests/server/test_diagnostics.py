@@ -174,7 +174,11 @@ def test_the_workspace_is_pulled_with_progress(launch: Start, op: Op) -> None:
     report = client.request("workspace/diagnostic", asked)
     by_name = {Path(item["uri"]).name: item for item in report["items"]}
     assert "CTL202" in codes(by_name["ffi.rs"]["items"]) and "CTL101" in codes(by_name["wrapper.py"]["items"])
-    kinds = [m["params"]["value"].get("kind") for m in client.seen if m["method"] == "$/progress" and m["params"]["token"] == "work"]
+    kinds = [
+        m["params"]["value"].get("kind") for m in client.seen if m["method"] == "$/progress" and m["params"]["token"] == "work"
+    ]
     assert kinds[0] == "begin" and kinds[-1] == "end"
     again = [{"uri": item["uri"], "value": item["resultId"]} for item in report["items"]]
-    assert {item["kind"] for item in client.request("workspace/diagnostic", {"previousResultIds": again})["items"]} == {"unchanged"}
+    assert {item["kind"] for item in client.request("workspace/diagnostic", {"previousResultIds": again})["items"]} == {
+        "unchanged"
+    }

@@ -105,7 +105,9 @@ def test_rules_of_a_project_are_not_run_unless_the_command_line_says_so(launch: 
     rules.mkdir(parents=True)
     trace = op.root / "ran"
     (rules / "mine.py").write_text(f"open({str(trace)!r}, 'w')\ndef check(unit):\n    return []\n")
-    (rules / "mine.yaml").write_text("code: OWN001\nname: mine\nlevel: error\nfix: manual\nlayer: python\nsummary: mine\nwhat: mine\nwhy: mine\n")
+    (rules / "mine.yaml").write_text(
+        "code: OWN001\nname: mine\nlevel: error\nfix: manual\nlayer: python\nsummary: mine\nwhat: mine\nwhy: mine\n"
+    )
     (op.root / "cutile-lint.toml").write_text('rule-paths = ["rules"]\n')
     client = launch(op.root)
     client.start()
