@@ -65,8 +65,10 @@ class OpSuite:
 
     @cached_property
     def candidates(self) -> list[Path]:
-        """Test files of the op that may select the backend: those of its name, and those that say the backend's."""
-        others = (path for path in self.files.all if path not in self.files.named and BACKEND.encode() in self.data(path))
+        """Test files of the op that may select the backend: those of its name, else all that say the backend's."""
+        named = any(path.stem == f"test_{plain_name(self.op)}" for path in self.files.named)
+        others = [] if named else [path for path in self.files.all if BACKEND.encode() in self.data(path)]
+        others = [path for path in others if path not in self.files.named]
         return [path for path in (*self.files.named, *others) if names(self.data(path), self.op)]
 
     @cached_property
@@ -94,7 +96,7 @@ class OpSuite:
                 self.data(path)
             ):
                 return None
-        if not self.files.complete or any(_decides(self.data(path)) for path in self.files.conftests):
+        if not self.files.complete or any(_decides(self.data(path)) for path in self._conftests()):
             return None
         first: Place | None = None
         for path in self.naming:
@@ -108,6 +110,11 @@ class OpSuite:
             return None  # its tests reach it in a way that is not known
         others = any(_BACKENDS.search(self.data(path)) for path in self.files.all)
         return Untested(None) if others else None
+
+    def _conftests(self) -> list[Path]:
+        """Those that the op's tests run under; without any such test, those of whole test folders."""
+        above = {folder for path in self.naming for folder in path.parents} or set(self.files.roots.values())
+        return [path for path in self.files.conftests if path.parent in above]
 
     def _file(self, path: Path) -> tuple[bool | None, Place | None]:
         """Whether a file's tests of the op select the backend, and the first such test."""
@@ -187,9 +194,19 @@ class OpSuite:
 
     # ── tests that run with the backend ──
 
-    def selecting(self, path: Path) -> Iterator[SuiteTest]:
-        """Tests of a file that run the op with the backend: by a parameter, or because they select it themselves."""
-        for test in self.suite(path).tests:
+    def selecting(self, path: Path, suspect: re.Pattern[bytes]) -> Iterator[SuiteTest]:
+        """Tests of a file that run the op with the backend: by a parameter, or because they select it themselves.
+
+        Those whose own text does not match are left out, unless the text around the tests does.
+        """
+        tests = self.suite(path).tests
+        around = bytearray(self.data(path))
+        for test in tests:
+            around[test.function.span.start : test.function.span.end] = b" " * (test.function.span.end - test.function.span.start)
+        everywhere = suspect.search(bytes(around)) is not None
+        for test in tests:
+            if not everywhere and not suspect.search(test.text):
+                continue
             given = test.of(BACKEND)
             if given is not None:
                 if self.is_about(test, BACKEND) or names(test.text, self.op):

@@ -48,7 +48,8 @@ def backward_runs(unit: KernelUnit) -> Iterator[BackwardRun]:
         helpers = list(_helpers(suite, data, path))
         if not _suspicious(data) and not any(_counts(unit, data, helper) for helper in helpers):
             continue
-        for test in suite.selecting(path):
+        called = b"|".join([_SURFACE.pattern, *(rb"\b" + helper.name.encode() + rb"\(" for helper in helpers)])
+        for test in suite.selecting(path, re.compile(called)):
             found = _first(unit, suite, test, helpers)
             if found is not None:
                 yield found

@@ -37,7 +37,7 @@ def find_tests(workspace: Workspace, wrapper: Path, op: str) -> SuiteFiles:
     for folder, depth in _folders(workspace, wrapper):
         if folder not in seen and workspace.exists(folder):
             seen.add(folder)
-            for path in _below(workspace, folder, depth):
+            for path in _python_below(workspace, folder, depth):
                 if path.name == "conftest.py":
                     found.conftests.append(path)
                 elif is_test_file(path):
@@ -96,6 +96,14 @@ def _folders(workspace: Workspace, wrapper: Path) -> Iterator[tuple[Path, int]]:
     for base in bases:
         for name in _FOLDERS:
             yield base / name, _DEPTH
+
+
+def _python_below(workspace: Workspace, folder: Path, depth: int) -> list[Path]:
+    """Python files of a test folder; walked once for all ops of a run."""
+    trees: dict[tuple[Path, int], list[Path]] = workspace.__dict__.setdefault("test_trees", {})
+    if (folder, depth) not in trees:
+        trees[folder, depth] = list(_below(workspace, folder, depth))
+    return trees[folder, depth]
 
 
 def _below(workspace: Workspace, folder: Path, depth: int) -> Iterator[Path]:

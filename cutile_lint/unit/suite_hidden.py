@@ -39,7 +39,7 @@ def hidden_failures(unit: KernelUnit) -> Iterator[Hidden]:
     for path in suite.candidates:
         data = suite.data(path)
         if b"cutile-rs" in data and _SUSPECT.search(data):
-            for test in suite.selecting(path):
+            for test in suite.selecting(path, _SUSPECT):
                 for found in _in_test(suite, test):
                     if found.place not in seen:
                         seen.add(found.place)
@@ -48,7 +48,7 @@ def hidden_failures(unit: KernelUnit) -> Iterator[Hidden]:
 
 def _in_test(suite: OpSuite, test: SuiteTest) -> Iterator[Hidden]:
     given = test.of(BACKEND)
-    others = [test.run(one) for one in test.given if one.backend != BACKEND]
+    others = [test.run(one) for one in [one for one in test.given if one.backend != BACKEND][:3]]
     for mark in given.marks if given is not None else []:
         yield from _mark(test, mark)
     if not others:  # nothing but the backend runs here

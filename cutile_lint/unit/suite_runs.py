@@ -37,6 +37,7 @@ ENDS = frozenset(["pytest.skip", "pytest.xfail", "pytest.fail", "pytest.exit", "
 SKIPS = frozenset(["pytest.skip", "skipTest"])
 #: methods of a backend's name that are worked out
 _OF_TEXTS = frozenset(["startswith", "endswith", "lower", "upper", "strip", "removeprefix", "removesuffix", "casefold"])
+_KNOWN_BACKENDS = ("cutile", "triton", "tilecpp", "pytorch")
 _PARAMETER_NAMES = ("backend", "framework", "impl", "provider", "engine", "implementation")
 
 
@@ -239,7 +240,8 @@ class Suite:
                 ]
                 at = next((name for name in names if name.lower() in _PARAMETER_NAMES), names[0] if len(names) == 1 else None)
                 if BACKEND in reached and at is not None:
-                    found.setdefault(BACKEND, Given(BACKEND, {at: Known(BACKEND)}))
+                    for name in (BACKEND, *(name for name in _KNOWN_BACKENDS if name in reached)):
+                        found.setdefault(name, Given(name, {at: Known(name)}))
                 elif at is not None and (len(names) > 1 or at.lower() in _PARAMETER_NAMES) and not _all_said(values):
                     test.open = True
                 continue
