@@ -14,7 +14,7 @@ from cutile_lint.unit.machine.python import PythonDialect
 from cutile_lint.unit.machine.rust import RustDialect
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.trace import Trace, Tuning
-from cutile_lint.unit.machine.values import Closure, Known, Partial, Term, Value, alternatives
+from cutile_lint.unit.machine.values import Class, Closure, Known, Partial, Term, Value, alternatives
 from cutile_lint.unit.program import Program
 from cutile_lint.unit.tensors import Tensors
 
@@ -89,9 +89,11 @@ def module_machine(program: Program, path) -> tuple[Machine, Scope]:
 
 
 def registrations(scope: Scope, program: Program) -> list[Registration]:
-    """The registrations in a module's own top level."""
+    """The registrations in a module's own top level, methods of its classes among them."""
     found = []
-    for value in list(scope.names.values()):
+    values = list(scope.names.values())
+    values += [member for value in values if isinstance(value, Class) for member in value.members.values()]
+    for value in values:
         if not isinstance(value, Closure):
             continue
         for tag in value.tags:

@@ -241,9 +241,10 @@ class Calls(State):
         """Run a callable with a symbol for each parameter; the trace has what it did."""
         arguments = Arguments()
         signature = closure.wraps or closure
+        receiver = list(signature.receiver)
         for param in signature.function.params:
             place = Place(signature.scope.source, param.span)
-            given = (inputs or {}).get(param.name)
+            given = receiver.pop(0) if receiver else (inputs or {}).get(param.name)
             if param.kind in ("*", "**"):
                 arguments.exact = False
                 continue

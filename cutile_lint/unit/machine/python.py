@@ -178,7 +178,12 @@ class PythonDialect(Dialect):
         return super().call(machine, callee, arguments, node)
 
     def _late_decorator(self, decorator: Term, value: Value) -> None:
-        """``register_impl("x", backend="y")(fn)``: the same as decorating ``fn``."""
+        """``register_impl("x", backend="y")(fn)``: the same as decorating ``fn``, be it a bound method or an object that can be called."""
+        if isinstance(value, Record) and value.cls is not None and isinstance(call := value.cls.member("__call__"), Closure):
+            value = Partial(call, [value], {})
+        if isinstance(value, Partial) and isinstance(value.func, Closure) and not value.keywords:
+            value.func.receiver = list(value.args)
+            value = value.func
         if isinstance(value, Closure):
             value.tags.append(decorator)
 

@@ -255,9 +255,9 @@ class SuperRecord(Record):
 
 class Closure(Value):
     """A function with the scope it was made in. ``tags``: decorators that are not of the project; ``wraps``: the function that a
-    project's decorator put this one around."""
+    project's decorator put this one around; ``receiver``: first arguments that it has when it is run as it was registered."""
 
-    __slots__ = ("defaults", "function", "owner", "scope", "tags", "wraps")
+    __slots__ = ("defaults", "function", "owner", "receiver", "scope", "tags", "wraps")
 
     def __init__(self, function: syntax.Function, scope: Scope, place: Place | None = None) -> None:
         self.function = function
@@ -266,6 +266,7 @@ class Closure(Value):
         self.owner: Class | None = None
         self.tags: list[Value] = []
         self.wraps: Closure | None = None
+        self.receiver: list[Value] = []
         self.place = place
         self.trail = None
 
