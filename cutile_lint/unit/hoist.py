@@ -9,6 +9,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
 from cutile_lint.unit.callers import everywhere
 from cutile_lint.unit.hoist_sites import Site, exits_before, free_of_locals, mention, site_of
+from cutile_lint.unit.machine.python_methods import METADATA
 from cutile_lint.unit.machine.values import Term, subterms
 from cutile_lint.unit.python_names import bindings, occurs
 from cutile_lint.unit.region import Occurrence, TimedWork, use_in_trial
@@ -24,6 +25,8 @@ _CERTAIN_COPIES = names("""
 """)
 #: Fills that are another value each time, or that write a tensor which is there already.
 _OWN_FILLS = ("rand", "normal", "bernoulli")
+#: Methods that change a list, dict or set.
+_CHANGES = names("append add update setdefault extend pop clear discard remove insert reverse sort __setitem__ setattr")
 #: nodes whose parts are not evaluated exactly once
 _CONDITIONAL = (syntax.Cond, syntax.Logic, syntax.Lambda, syntax.Comprehension, syntax.Yield, syntax.Walrus, syntax.PatternTest)
 _VIEWS = names("view t transpose unsqueeze squeeze detach permute expand view_as flatten reshape")
@@ -46,6 +49,8 @@ def hoist(unit: KernelUnit, found: TimedWork) -> Fix | None:
     if edits is None:
         return None
     changes, drops = edits
+    if not _settled(unit, site, found, call):
+        return None
     exits = exits_before(site, found)
     if any(mention(statement, call) for statement in exits):
         return None
@@ -105,6 +110,34 @@ def _unchanged(unit: KernelUnit, occurrence: Occurrence) -> bool | None:
     if any(isinstance(term, Term) and term.op == "global" for value in given for term in subterms(value)):
         return None
     return answer
+
+
+def _settled(unit: KernelUnit, site: Site, found: TimedWork, call: syntax.Call) -> bool:
+    """Nothing between the new place and the search writes what the call reads: its tensor, items and attributes of objects."""
+    first = found.first
+    if first.tuning is None:
+        return True
+    read = [node for node in call.walk() if isinstance(node, (syntax.Attr, syntax.Index)) and node is not call.func]
+    through_objects = any(isinstance(node, syntax.Index) or node.name not in METADATA for node in read)
+    operand, tensors = first.work.operand, first.run.tensors
+    launches = {id(launch.event): launch for launch in first.run.launches if not launch.timed}
+    for event in first.run.trace.events[: first.tuning.event.order]:
+        here = any(
+            stop.frame.function is site.owner and stop.statement is not None and stop.statement.span.start >= site.anchor.span.end
+            for stop in event.stack
+        )
+        if not here:
+            continue
+        if through_objects and (event.kind in ("setattr", "setitem", "global", "delete") or event.name in _CHANGES):
+            return False
+        work = tensors.work(event) if operand is not None else None
+        if work is not None and work.operand is not None and _writes(work.name) and tensors.shares_memory(work.operand, operand):
+            return False
+        launch = launches.get(id(event))
+        if launch is not None and operand is not None and (use := unit.tensor_use(launch, operand)) is not None:
+            if use.writes is not False:
+                return False
+    return True
 
 
 def _writes(name: str) -> bool:
