@@ -146,7 +146,7 @@ def _replace(module: syntax.Module, target: syntax.Stmt, lines: list[str], certa
     indent = rewrite.indentation(source, target.span.start)
     if indent is None or rewrite.is_elif(source, target):
         return None
-    text = (source.newline + indent).join(lines)
+    text = (source.newline + indent).join(rewrite.with_tabs(lines, indent))
     drops = rewrite.has_comment(source, target.span.start, target.span.end)
     safe = certain and not drops
     edit = Edit(source, target.span.start, target.span.end, text)

@@ -207,4 +207,13 @@ def _indent_of(module: s.Module, statement: s.Stmt) -> str | None:
 
 
 def _indented(lines: Sequence[str], indent: str) -> str:
-    return "\n".join(indent + line if line.strip() else "" for line in lines)
+    return "\n".join(indent + line if line.strip() else "" for line in with_tabs(lines, indent))
+
+
+def with_tabs(lines: Sequence[str], indent: str) -> list[str]:
+    """Statement lines whose own steps of four blanks are tabs, if they go where tabs indent."""
+    if not indent.startswith("\t"):
+        return list(lines)
+    stripped = [line.lstrip(" ") for line in lines]
+    widths = [len(line) - len(bare) for line, bare in zip(lines, stripped, strict=True)]
+    return ["\t" * (width // 4) + " " * (width % 4) + bare for width, bare in zip(widths, stripped, strict=True)]
