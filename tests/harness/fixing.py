@@ -38,6 +38,11 @@ def _says_fixed(case: Case) -> bool:
     return any(value != "unchanged" for value in wanted)
 
 
+def rules_of(case: Case) -> Sequence[RuleInfo]:
+    """The case's rule; all of them where it says something about what the others find."""
+    return RULES if case.data.get("only") else (case.rule,)
+
+
 def sample(cases: Iterable[Case], per_rule: int) -> list[Case]:
     """At most so many cases of each rule (all on demand), spread over its list."""
     by_rule: dict[str, list[Case]] = defaultdict(list)

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import functools
-import shutil
 import subprocess
+import sys
 import zlib
 from collections import Counter
 from difflib import SequenceMatcher, unified_diff
@@ -18,7 +18,7 @@ from cutile_lint.engine.cases import Case, Tree
 from cutile_lint.findings import Applicability
 from cutile_lint.fixes.loop import FixResult
 
-from .fixing import ALL, RULES, Fixer, codes, fixed_cases, problems_of, sample
+from .fixing import ALL, RULES, Fixer, codes, fixed_cases, problems_of, rules_of, sample
 from .variants import VARIANTS, comments
 
 FIXER = Fixer()
@@ -41,7 +41,7 @@ def is_unsafe(case: Case) -> bool:
 @functools.lru_cache(maxsize=8)
 def _plain(index: int) -> tuple[Tree, FixResult]:
     case = CASES[index]
-    return FIXER.run(case.tree, (case.rule,), case, is_unsafe(case))
+    return FIXER.run(case.tree, rules_of(case), case, is_unsafe(case))
 
 
 def plain(case: Case) -> tuple[Tree, FixResult]:
@@ -52,19 +52,20 @@ def plain(case: Case) -> tuple[Tree, FixResult]:
 def test_variant_is_fixed_alike(case: Case, variant: str) -> None:
     change = VARIANTS[variant]
     before = change(case.tree)
-    after, result = FIXER.run(before, (case.rule,), case, is_unsafe(case))
+    after, result = FIXER.run(before, rules_of(case), case, is_unsafe(case))
     wanted = change(plain(case)[0])
     problems = problems_of(result, is_unsafe(case), before, after)
     problems += _differences(wanted, after)
-    again, _ = FIXER.run(after, (case.rule,), case, is_unsafe(case))
+    again, _ = FIXER.run(after, rules_of(case), case, is_unsafe(case))
     problems += ["a second run changes the files again"] if again != after else []
     assert not problems, "\n".join(problems)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", sample(CASES, 1), ids=lambda case: case.id)
 def test_fix_is_harmless(case: Case) -> None:
     after, result = plain(case)
     problems = problems_of(result, is_unsafe(case), case.tree, after)
+    problems += [] if result.applied else ["nothing was fixed"]
     if all(item.fix is None or item.fix.applicability is Applicability.SAFE for item in result.applied):
         problems += _lost_comments(case.tree, after)
     problems += _touched_lines(case, after, result)
@@ -77,7 +78,7 @@ def test_fix_is_harmless(case: Case) -> None:
 @pytest.mark.parametrize("case", sample(CASES, 1), ids=lambda case: case.id)
 def test_formatted_file_stays_formatted(case: Case) -> None:
     before = {path: _formatted(path, text) if path.endswith(".py") else text for path, text in case.tree.items()}
-    after, result = FIXER.run(before, (case.rule,), case, is_unsafe(case), style=True)
+    after, result = FIXER.run(before, rules_of(case), case, is_unsafe(case), style=True)
     problems = problems_of(result, is_unsafe(case), before, after)
     for path, text in after.items():
         if path.endswith(".py") and text != before[path]:
@@ -86,10 +87,9 @@ def test_formatted_file_stays_formatted(case: Case) -> None:
 
 
 def _formatted(path: str, text: str) -> str:
-    ruff = shutil.which("ruff")
-    assert ruff, "the tests need ruff"
-    command = [ruff, "format", "--quiet", "--no-cache", "--stdin-filename", str(FIXER.root / path), "-"]
+    command = [sys.executable, "-m", "ruff", "format", "--quiet", "--no-cache", "--stdin-filename", str(FIXER.root / path), "-"]
     done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
+    assert done.returncode == 0 or b"Failed to parse" in done.stderr, done.stderr.decode()
     return done.stdout.decode() if done.returncode == 0 else text
 
 
@@ -107,7 +107,7 @@ def _lost_comments(before: Tree, after: Tree) -> list[str]:
     for path, text in before.items():
         if text != after[path]:
             lost = Counter(comments(path, text)) - Counter(comments(path, after[path]))
-            problems += [f"{path}: the comment is lost: {comment}" for comment in lost]
+            problems += [f"{path}: the comment is lost: {comment}" for comment in lost if "cutile-lint:" not in comment]
     return problems
 
 
