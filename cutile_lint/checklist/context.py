@@ -57,6 +57,14 @@ class Context:
         return gaps or ([] if unit.boundary else [Open("no export was found")])
 
     @cached_property
+    def rust_faults(self) -> list[Open]:
+        return [
+            Open("the file has syntax errors", path=one.source.path)
+            for one in self.unit.rust_modules
+            if one.faults or one.refused
+        ]
+
+    @cached_property
     def kernel_gaps(self) -> list[Open]:
         unit = self.unit
         missing = dict.fromkeys(one.entry_name for _, one in self.launched if one.entry is None)
@@ -64,6 +72,7 @@ class Context:
         for entry in self.entries:
             run = unit.entry_run(entry)
             gaps += [Open(f"`{entry.name}` could not be followed: {why}", place) for why, place in run.trace.gaps]
+        gaps += self.rust_faults
         return gaps or ([] if self.entries else [Open("no device kernel was found")])
 
     # ── the unit ──

@@ -66,8 +66,13 @@ def complete(root: Path) -> Path:
     shutil.copytree(ROOT / "examples/clean/tilegym", tree)
     op = tree / "kernel_out/batched_product"
     (op / "generated").mkdir()
+    # what the ported kernel compiles to: the reference's operations, and the port's own three sizes as parameters
+    sizes = "".join(f", %size{at}: tile<i32>" for at in range(3))
     for variant in ("direct", "persistent"):
-        shutil.copy(op / f"reference/reference_{variant}.mlir", op / f"generated/generated_{variant}.mlir")
+        text = (op / f"reference/reference_{variant}.mlir").read_text()
+        (op / f"generated/generated_{variant}.mlir").write_text(
+            text.replace(") optimization_hints", f"{sizes}) optimization_hints", 1)
+        )
     (op / "batched_product_pipeline.rs").write_text("// compiles the kernel and writes its IR\n")
     reports = op / "reports"
     reports.mkdir()
@@ -83,6 +88,11 @@ def complete(root: Path) -> Path:
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return complete(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture
+def rebuild() -> Callable[..., None]:
+    return build_library
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.checklist.conftest import CRATE, build_library
-
+CRATE = "src/tilegym/ops/cutile_rs/cutile_kernels"
 OP = "kernel_out/batched_product"
 
 
@@ -110,8 +109,8 @@ def told(found: dict) -> str:
     return found["status"] + ": " + found["evidence"][0]["text"]
 
 
-def test_a_library_without_the_symbol(changeable: Path, command: Callable) -> None:
-    build_library(changeable / CRATE / "target/release/libcutile_kernels.so", "cutile_other")
+def test_a_library_without_the_symbol(changeable: Path, rebuild: Callable, command: Callable) -> None:
+    rebuild(changeable / CRATE / "target/release/libcutile_kernels.so", "cutile_other")
     found = item(command, changeable, "cargo-artifact")
     assert told(found) == "fail: the library does not export `cutile_batched_product`"
 
@@ -185,7 +184,9 @@ def test_a_wrapper_that_cannot_be_followed_passes_nothing(changeable: Path, comm
 
 def test_a_kernel_with_a_syntax_error_passes_nothing(changeable: Path, command: Callable) -> None:
     kernel = changeable / OP / "kernel.rs"
-    kernel.write_text(kernel.read_text(encoding="utf-8").replace("for ", "fro ", 1), encoding="utf-8")
+    text = kernel.read_text(encoding="utf-8")
+    assert "load_view_tko(" in text
+    kernel.write_text(text.replace("load_view_tko(", "load_view_tko((", 1), encoding="utf-8")
     items = command("batched_product", str(changeable), "--output-format", "json").items()
     for key in ("entry-pattern", "persistent-latency", "double-transpose"):
         assert items[key]["status"] in ("unverified", "fail"), key
@@ -194,9 +195,9 @@ def test_a_kernel_with_a_syntax_error_passes_nothing(changeable: Path, command: 
 def test_a_suppressed_finding_is_not_a_pass(changeable: Path, command: Callable) -> None:
     wrapper = changeable / "src/tilegym/ops/cutile_rs/batched_product.py"
     text = wrapper.read_text(encoding="utf-8")
-    assert "torch.empty((q, m, n), device=a.device, dtype=a.dtype)" in text
-    line = "torch.zeros((q, m, n), device=a.device, dtype=a.dtype)  # cutile-lint: ignore[CTL101] wanted"
-    wrapper.write_text(text.replace("torch.empty((q, m, n), device=a.device, dtype=a.dtype)", line, 1), encoding="utf-8")
+    before, made, after = text.rpartition("torch.empty((q, m, n), device=a.device, dtype=a.dtype)")
+    filled = made.replace("empty", "zeros") + "  # cutile-lint: ignore[CTL101] wanted"
+    wrapper.write_text(before + filled + after, encoding="utf-8")
     found = item(command, changeable, "autotune-lambda")
     assert found["status"] == "unverified"
     assert any(one["code"] == "CTL101" and one["text"].startswith("suppressed: ") for one in found["evidence"])

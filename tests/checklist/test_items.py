@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,7 +29,7 @@ PAIRS = [
 ]
 
 
-@lru_cache(maxsize=None)
+@cache
 def cases_of(code: str) -> tuple[Case, ...]:
     return tuple(load_cases(load_doc(RULES[code])))
 
