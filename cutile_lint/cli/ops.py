@@ -43,14 +43,14 @@ def chosen_units(options: argparse.Namespace) -> Chosen:
     names = [one for one in options.targets if one not in paths]
     configurations = Configurations(config=options.config, trust_rules=options.trust_project_rules)
     wrong = [name for name in names if "/" in name or name.endswith((".py", ".rs"))]
-    units = [unit for unit in _load(paths, configurations) if unit.runs or unit.exports]
     chosen = Chosen(errors=[f"{name}: no such file or directory" for name in wrong])
     names = [name for name in names if name not in wrong]
+    if wrong and not paths and not names:
+        return chosen
+    units = [unit for unit in _load(paths, configurations) if unit.runs or unit.exports]
     if names:
         chosen.errors += [_unknown(name, units) for name in names if all(unit.name != name for unit in units)]
         units = [unit for unit in units if unit.name in names]
-    elif wrong and not paths:
-        units = []
     chosen.units = units
     if not units and not chosen.errors:
         raise UserError(f"no op was found in {', '.join(paths) or 'this folder'}")
