@@ -80,7 +80,9 @@ CHANGES = {
         Change("partition-prefix", V0_3_0, "`partition_prefix`: a grid that covers a prefix of the output's blocks"),
         Change("store-unchecked", V0_3_0, "`PartitionMut::store` is checked, `store_unchecked` is the escape"),
         Change("num-worker-warps", V0_3_0, "the compile option `num_worker_warps_per_cta`"),
-        Change("qualified-constants", V0_3_0, "scientific literals and `f32::…` constants in device code (shipped kernels use them)"),
+        Change(
+            "qualified-constants", V0_3_0, "scientific literals and `f32::…` constants in device code (shipped kernels use them)"
+        ),
         Change("tile-valued-if", V0_3_0, "`if` expressions whose value is a tile (shipped kernels use them)"),
         Change("one-sided-if", V0_3_0, "an `if` carries tiles that only one of its branches assigns"),
         Change("const-shape-macro", None, "`const_shape!`", until=V0_3_1),

@@ -133,7 +133,9 @@ class Workspace:
     def inputs(self) -> Inputs:
         """Everything that was read, listed and looked for; not usable with overlays or what could not be read at all."""
         made = Inputs()
-        made.usable = not self.overlays and not self._changed and all(problem.kind != "unreadable" for problem in self.problems.values())
+        made.usable = (
+            not self.overlays and not self._changed and all(problem.kind != "unreadable" for problem in self.problems.values())
+        )
         for path, stamp in self.reads.items():
             if stamp is not None:
                 source = self._sources.get(path)

@@ -333,7 +333,9 @@ def _arranged_from(value: Value, wanted: set[object]) -> bool:
             return all(_arranged_from(one, wanted) for _, one in value.alternatives)
         if not isinstance(value, Term) or not value.args:
             return False
-        if not ((value.op == "method" and value.name in _REARRANGED) or (value.op == "attr" and value.name in api.VIEW_ATTRIBUTES)):
+        if not (
+            (value.op == "method" and value.name in _REARRANGED) or (value.op == "attr" and value.name in api.VIEW_ATTRIBUTES)
+        ):
             return False
         value = value.args[0]
     return True

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 #: Methods that run a launch chain.
 LAUNCH_METHODS = frozenset(["sync_on", "async_on", "sync", "launch_on", "execute", "execute_on", "launch"])
 #: Methods of cffi's ``ffi`` object: no launches.
-_FFI_METHODS = frozenset(["new", "cast", "addressof", "string", "buffer", "from_buffer", "gc", "typeof", "cdef", "dlopen", "memmove", "unpack"])
+_FFI_METHODS = frozenset(
+    ["new", "cast", "addressof", "string", "buffer", "from_buffer", "gc", "typeof", "cdef", "dlopen", "memmove", "unpack"]
+)
 
 
 @dataclass(slots=True, eq=False)

@@ -61,9 +61,7 @@ class Plan:
         if number == len(self._batches):
             return _loose_units(self.covered, self._layout, program, self.settings)
         units = [
-            unit
-            for wrapper in self._batches[number]
-            for unit in _wrapper_units(wrapper, self._layout, program, self.settings)
+            unit for wrapper in self._batches[number] for unit in _wrapper_units(wrapper, self._layout, program, self.settings)
         ]
         for unit in units:
             self.covered.update(path for path in (*unit.layout.rust, unit.layout.library) if path is not None)
@@ -85,7 +83,9 @@ def _wrapper_units(wrapper: Path, layout: Layout, program: Program, settings: Se
     names = [(at, one) for at, one in enumerate(found) if one.backend in (BACKEND, "")]
     if found and not names:
         return []
-    runs: list[tuple[str, Run]] = [(one.name or one.closure.function.name, run_registered(program, wrapper, at)) for at, one in names]
+    runs: list[tuple[str, Run]] = [
+        (one.name or one.closure.function.name, run_registered(program, wrapper, at)) for at, one in names
+    ]
     if not runs:
         loose = run_unregistered(program, wrapper)
         name = wrapper.parent.name if wrapper.stem in ("wrapper", "__init__") else wrapper.stem
@@ -120,5 +120,3 @@ def _loose_units(covered: set[Path], layout: Layout, program: Program, settings:
 
 def _is_op_file(data: bytes) -> bool:
     return b"cutile" in data and (b'extern "C"' in data or b"::entry" in data or b"macro_rules!" in data)
-
-

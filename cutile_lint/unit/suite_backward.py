@@ -151,17 +151,21 @@ def _helpers(suite: OpSuite, data: bytes, path) -> Iterator[_Helper]:
             source = suite.workspace.source(other)
             for name in re.findall(rb"(?m)^[ \t]*def (\w+)", suite.data(other)):
                 if name in called and source is not None:
-                    helper = _read(source, name)
+                    known = suite.workspace.__dict__.setdefault("suite_helpers", {})
+                    if (source, name) not in known:
+                        known[source, name] = _read(source, name)
+                    helper = known[source, name]
                     if helper is not None:
                         yield helper
 
 
 def _read(source: Source, name: bytes) -> _Helper | None:
     """The function's own text, as bytes: a suite's base class is long."""
-    start = re.search(rb"(?m)^([ \t]*)def " + name + rb"\b", source.data)
+    at = source.data.find(b"def " + name + b"(")
+    row = source.data.rfind(b"\n", 0, at) + 1
+    start = re.compile(rb"([ \t]*)(?:async )?def ").match(source.data, row) if at >= 0 else None
     if start is None:
         return None
-    indent = start[1]
     end = re.compile(rb"(?m)^[ \t]{0,%d}[^\s#)]" % len(indent)).search(source.data, source.data.find(b"\n", start.end()))
     text = source.data[start.start() : end.start() if end else len(source.data)]
     surface = _SURFACE.search(text)

@@ -90,7 +90,9 @@ def test_a_suppression_of_a_rule_that_is_not_selected_is_no_mistake(write_rule, 
     known = {"XYZ001": "XYZ001", "XYZ002": "XYZ002"}.get
     text = "one()  # cutile-lint: ignore[XYZ002, XYZ009]\n"
     report = run([unit("a", {"a.py": text})], folder_rules(root)[:1], known=known)
-    assert [item.message for item in report.suppressions[0].mistakes] == ["`XYZ009` is no rule's code or name, so it silences nothing"]
+    assert [item.message for item in report.suppressions[0].mistakes] == [
+        "`XYZ009` is no rule's code or name, so it silences nothing"
+    ]
 
 
 def test_settings_of_the_findings_file_decide(write_rule, unit) -> None:

@@ -489,7 +489,12 @@ def block(n, *, extra=0):
 
 @pytest.mark.parametrize(
     "config",
-    ["replace(Config(), **kwargs)", "Config(**kwargs)", "SimpleNamespace(BM=16, **kwargs)", "SimpleNamespace(**{'BM': 16, **kwargs})"],
+    [
+        "replace(Config(), **kwargs)",
+        "Config(**kwargs)",
+        "SimpleNamespace(BM=16, **kwargs)",
+        "SimpleNamespace(**{'BM': 16, **kwargs})",
+    ],
 )
 def test_what_a_spread_of_unknown_content_may_override_is_not_known(tmp_path: Path, config: str) -> None:
     front = """\

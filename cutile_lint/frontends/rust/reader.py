@@ -31,7 +31,6 @@ EXTRAS = COMMENTS | {"attribute_item", "inner_attribute_item"}
 METAVARIABLE = re.compile(rb"\$\w+")
 
 
-
 class TooDeep(Exception):
     """The file nests deeper than the frontend reads."""
 

@@ -277,7 +277,12 @@ class Statements(Expressions):
             else:
                 self.run(node.body)
         for value in reversed(entered):
-            if self.alive and isinstance(value, Record) and value.cls is not None and (leave := value.cls.member("__exit__")) is not None:
+            if (
+                self.alive
+                and isinstance(value, Record)
+                and value.cls is not None
+                and (leave := value.cls.member("__exit__")) is not None
+            ):
                 nothing = Arguments([Known(None)] * 3, {}, [self.place(node)] * 3)
                 self.call(self.dialect.bind_member(self, leave, value, node), nothing, node)
 
