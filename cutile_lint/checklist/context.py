@@ -12,9 +12,9 @@ from cutile_lint.findings import Finding
 from cutile_lint.frontends.ir import IrModule
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.boundary import Boundary
-from cutile_lint.unit.crate import Entry
+from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.launches import KernelLaunch
+from cutile_lint.unit.linking.crate import Entry
 
 
 class Context:

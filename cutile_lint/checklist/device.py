@@ -9,10 +9,10 @@ from cutile_lint.checklist.verdict import Absent, Evidence, Open, Shown
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.ir.facts import LOW_PRECISION
 from cutile_lint.sources import Place
-from cutile_lint.unit.accumulators import half_accumulators
-from cutile_lint.unit.device import SUMS, Access, Kernel, disabled_tma, loop_head, scalar_origin
-from cutile_lint.unit.given_latencies import given_latencies
-from cutile_lint.unit.grid_caps import capped_grids, strides_over_grid
+from cutile_lint.unit.device.accumulators import half_accumulators
+from cutile_lint.unit.device.given_latencies import given_latencies
+from cutile_lint.unit.device.grid_caps import capped_grids, strides_over_grid
+from cutile_lint.unit.device.kernel import SUMS, Access, Kernel, disabled_tma, loop_head, scalar_origin
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Known, Term, Value, alternatives
 

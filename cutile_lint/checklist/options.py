@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from cutile_lint.checklist.context import Context
 from cutile_lint.checklist.verdict import Absent, Evidence, Open, Shown
-from cutile_lint.unit.compile_options import applied_options, inputs_in, sentinel_reaches, setter_events, setter_value
-from cutile_lint.unit.configs import configs_of
-from cutile_lint.unit.drift import drifts, wrapper_configs
-from cutile_lint.unit.fold import UNKNOWN, Folder
-from cutile_lint.unit.lost import hinted
+from cutile_lint.unit.flows.configs import configs_of
+from cutile_lint.unit.flows.fold import UNKNOWN, Folder
 from cutile_lint.unit.machine.values import Known, alternatives
-from cutile_lint.unit.option_names import CLUSTER
-from cutile_lint.unit.options import OptionArgument, grid_source, plain_sources
+from cutile_lint.unit.options.arguments import OptionArgument, grid_source, plain_sources
+from cutile_lint.unit.options.drift import drifts, wrapper_configs
+from cutile_lint.unit.options.lost import hinted
+from cutile_lint.unit.options.option_names import CLUSTER
+from cutile_lint.unit.options.setters import applied_options, inputs_in, sentinel_reaches, setter_events, setter_value
 
 
 def _told(values: list[int | None]) -> str:

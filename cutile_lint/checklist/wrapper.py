@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from cutile_lint.checklist.context import Context
 from cutile_lint.checklist.verdict import Absent, Evidence, Open, Shown
 from cutile_lint.sources import Place
-from cutile_lint.unit.autograd import parameter, refusals, undetached
-from cutile_lint.unit.conditions import possible
-from cutile_lint.unit.keys import is_readable, lacking
+from cutile_lint.unit.autograd.inputs import parameter, refusals, undetached
+from cutile_lint.unit.flows.conditions import possible
+from cutile_lint.unit.flows.once import seldom
 from cutile_lint.unit.launches import Launch, described_tensor
 from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Tuning
 from cutile_lint.unit.machine.values import Term, Value, alternatives, subterms
-from cutile_lint.unit.once import seldom
-from cutile_lint.unit.percall import for_empty_tensors, reference_does
-from cutile_lint.unit.region import use_in_trial
 from cutile_lint.unit.runs import Run
-from cutile_lint.unit.unstable_keys import element_places, key_place, unstable
+from cutile_lint.unit.timed.keys import is_readable, lacking
+from cutile_lint.unit.timed.percall import for_empty_tensors, reference_does
+from cutile_lint.unit.timed.region import use_in_trial
+from cutile_lint.unit.timed.unstable_keys import element_places, key_place, unstable
 
 _NOT_TUNED = "nothing is tuned: there is no timed region"
 

@@ -10,12 +10,12 @@ from cutile_lint.flow.model import MARKS, ExportMap, Given, Hop, OpMap, OptionWa
 from cutile_lint.flow.told import condition, one_line, told, value_is_listed
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.boundary import Boundary, Slot, Use
-from cutile_lint.unit.compile_options import applied_options, inputs_in
-from cutile_lint.unit.configs import Config, configs_of
+from cutile_lint.unit.boundary.slots import Boundary, Slot, Use
+from cutile_lint.unit.flows.configs import Config, configs_of
 from cutile_lint.unit.launches import KernelLaunch, Launch
 from cutile_lint.unit.machine.values import Known, alternatives
-from cutile_lint.unit.options import OptionArgument, flow
+from cutile_lint.unit.options.arguments import OptionArgument, flow
+from cutile_lint.unit.options.setters import applied_options, inputs_in
 
 _AXES = "xyz"
 _ORDER = ("descriptor", "argument", "generic", "grid", "option", "device", "stream", "condition")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from cutile_lint.findings import Finding
 from cutile_lint.flow.model import Mark
 from cutile_lint.sources import Place
-from cutile_lint.unit.boundary import Boundary, Slot
+from cutile_lint.unit.boundary.slots import Boundary, Slot
 
 #: Rule -> what its finding means for the value in a slot.
 KINDS = {

@@ -39,7 +39,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a slot becomes in a kernel launch. ``role`` as :class:`cutile_lint.unit.boundary.Use`; ``text``: ``BM``, ``.occupancy(…)``."""
+    """What a slot becomes in a kernel launch. ``role`` as :class:`cutile_lint.unit.boundary.slots.Use`; ``text``: ``BM``, ``.occupancy(…)``."""
 
     role: str
     text: str

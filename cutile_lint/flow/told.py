@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from cutile_lint.sources import Place
-from cutile_lint.unit.configs import Config
+from cutile_lint.unit.flows.configs import Config
 from cutile_lint.unit.launches import described_tensor
+from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.values import Choice, Condition, Known, Literal, Term, Value, alternatives, subterms
-from cutile_lint.unit.program import Program
 
 #: Values of a config that are listed; more are counted.
 LISTED = 6

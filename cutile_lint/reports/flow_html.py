@@ -169,7 +169,7 @@ def _sources(rows: Sequence[SlotRow]) -> dict[str, tuple[str, str]]:
 
 def _option_rank(name: str) -> int:
     """Fields that mean compile options stand in the order of the options, so that crossed ones cross in the drawing."""
-    from cutile_lint.unit.option_names import CLUSTER, OCCUPANCY, option_named
+    from cutile_lint.unit.options.option_names import CLUSTER, OCCUPANCY, option_named
 
     option = option_named(name.removeprefix("cfg."))
     return {CLUSTER: 1, OCCUPANCY: 2}.get(option, 3) if option is not None else 0

@@ -12,12 +12,12 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.boundary import Boundary, Slot
-from cutile_lint.unit.configs import configs_of
+from cutile_lint.unit.boundary.slots import Boundary, Slot
+from cutile_lint.unit.flows.configs import configs_of
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.machine.trace import Tuning
 from cutile_lint.unit.machine.values import alternatives
-from cutile_lint.unit.options import plain_sources, unapplied_options, unattached_launches
+from cutile_lint.unit.options.arguments import plain_sources, unapplied_options, unattached_launches
 
 #: role of a place -> roles of the places that are its definition, the first that there are
 DEFINED_BY: dict[str, tuple[str, ...]] = {

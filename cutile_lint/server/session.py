@@ -24,7 +24,7 @@ from cutile_lint.server.settings import ClientSettings
 from cutile_lint.sources import Place, Source, Workspace
 from cutile_lint.sources.discovery import is_candidate
 from cutile_lint.unit import KernelUnit, Plan
-from cutile_lint.unit.program import Parsed
+from cutile_lint.unit.linking.program import Parsed
 
 #: what links files to each other: while it stays, so do the ops they are part of
 _LINKING = re.compile(

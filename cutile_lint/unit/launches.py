@@ -10,8 +10,8 @@ from cutile_lint.unit.machine.trace import Event, Trace
 from cutile_lint.unit.machine.values import Arguments, Choice, Condition, Items, Known, Record, Term, Value, alternatives
 
 if TYPE_CHECKING:
-    from cutile_lint.unit.crate import Crate, Entry
-    from cutile_lint.unit.program import Program
+    from cutile_lint.unit.linking.crate import Crate, Entry
+    from cutile_lint.unit.linking.program import Program
 
 #: Methods that run a launch chain.
 LAUNCH_METHODS = frozenset(["sync_on", "async_on", "sync", "launch_on", "execute", "execute_on", "launch"])

@@ -12,32 +12,32 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Source
-from cutile_lint.unit.crate import Crate, Entry, Export
 from cutile_lint.unit.launches import Launch
-from cutile_lint.unit.layout import OpFiles
-from cutile_lint.unit.program import Program
+from cutile_lint.unit.linking.crate import Crate, Entry, Export
+from cutile_lint.unit.linking.layout import OpFiles
+from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.runs import EntryRun, ExportRun, Run, run_entry, run_export
 
 if TYPE_CHECKING:
     from cutile_lint.config.settings import Settings
     from cutile_lint.frontends.manifest import Manifest
     from cutile_lint.frontends.versions import Version
-    from cutile_lint.unit.boundary import Boundary
-    from cutile_lint.unit.device import Kernel
-    from cutile_lint.unit.device_types import DeviceFunction
-    from cutile_lint.unit.effects import BufferUse, Effects
-    from cutile_lint.unit.evidence import Reference
-    from cutile_lint.unit.generated_ir import GeneratedIr
-    from cutile_lint.unit.health import Health
+    from cutile_lint.unit.boundary.slots import Boundary
+    from cutile_lint.unit.device.effects import BufferUse, Effects
+    from cutile_lint.unit.device.kernel import Kernel
+    from cutile_lint.unit.device.types import DeviceFunction
+    from cutile_lint.unit.generated.ir import GeneratedIr
+    from cutile_lint.unit.linking.health import Health
     from cutile_lint.unit.machine.values import Value
-    from cutile_lint.unit.options import OptionArgument
-    from cutile_lint.unit.percall import CallWork
-    from cutile_lint.unit.reference_kernels import EntryReference
-    from cutile_lint.unit.region import TimedWork
-    from cutile_lint.unit.suite import OpSuite
-    from cutile_lint.unit.transpose_copies import TransposedCopy
-    from cutile_lint.unit.transpose_flags import IgnoredFlag
-    from cutile_lint.unit.transposes import TransposedTwice
+    from cutile_lint.unit.options.arguments import OptionArgument
+    from cutile_lint.unit.reference.evidence import Reference
+    from cutile_lint.unit.reference.kernels import EntryReference
+    from cutile_lint.unit.suite.questions import OpSuite
+    from cutile_lint.unit.timed.percall import CallWork
+    from cutile_lint.unit.timed.region import TimedWork
+    from cutile_lint.unit.transposes.copies import TransposedCopy
+    from cutile_lint.unit.transposes.flags import IgnoredFlag
+    from cutile_lint.unit.transposes.owners import TransposedTwice
 
 
 class KernelUnit:
@@ -60,7 +60,7 @@ class KernelUnit:
 
     def knows(self, layer: str, needs: Iterable[str] = ()) -> bool:
         """Whether silence of a rule of this layer means *no*: everything was followed and its evidence is there."""
-        from cutile_lint.unit.completeness import followed
+        from cutile_lint.unit.linking.completeness import followed
 
         return followed(self, layer, needs)
 
@@ -147,14 +147,14 @@ class KernelUnit:
     @cached_property
     def boundary(self) -> list[Boundary]:
         """The boundary map of each launched export."""
-        from cutile_lint.unit.boundary import boundary_map
+        from cutile_lint.unit.boundary.slots import boundary_map
 
         return boundary_map(self)
 
     @cached_property
     def option_arguments(self) -> list[OptionArgument]:
         """What each launch gives to each compile option slot."""
-        from cutile_lint.unit.options import option_arguments
+        from cutile_lint.unit.options.arguments import option_arguments
 
         return list(option_arguments(self))
 
@@ -163,7 +163,7 @@ class KernelUnit:
     @cached_property
     def effects(self) -> Effects:
         """What launches read, write and accumulate into; answers by slot or tensor."""
-        from cutile_lint.unit.effects import Effects
+        from cutile_lint.unit.device.effects import Effects
 
         return Effects(self)
 
@@ -195,14 +195,14 @@ class KernelUnit:
     @cached_property
     def kernels(self) -> list[Kernel]:
         """The device entries with their loads, stores and persistent loops."""
-        from cutile_lint.unit.device import Kernel
+        from cutile_lint.unit.device.kernel import Kernel
 
         return [Kernel(self.entry_run(entry)) for entry in self.entries]
 
     @cached_property
     def device_functions(self) -> list[DeviceFunction]:
         """The functions inside of ``#[cutile::module]``s."""
-        from cutile_lint.unit.device_types import device_functions
+        from cutile_lint.unit.device.types import device_functions
 
         return list(device_functions(self))
 
@@ -211,21 +211,21 @@ class KernelUnit:
     @cached_property
     def transposed_twice(self) -> list[TransposedTwice]:
         """Tensors whose axes two layers exchange on one launch."""
-        from cutile_lint.unit.transposes import transposed_twice
+        from cutile_lint.unit.transposes.owners import transposed_twice
 
         return list(transposed_twice(self.boundary, self.entry_run, self.program))
 
     @cached_property
     def transposed_copies(self) -> list[TransposedCopy]:
         """Tensors that the wrapper transposes and copies on their way to a launch."""
-        from cutile_lint.unit.transpose_copies import transposed_copies
+        from cutile_lint.unit.transposes.copies import transposed_copies
 
         return list(transposed_copies(self))
 
     @cached_property
     def ignored_transposes(self) -> list[IgnoredFlag]:
         """Transpose flags that the op or a variant of its export takes and does nothing with."""
-        from cutile_lint.unit.transpose_flags import ignored_flags
+        from cutile_lint.unit.transposes.flags import ignored_flags
 
         return list(ignored_flags(self))
 
@@ -234,7 +234,7 @@ class KernelUnit:
     @cached_property
     def timed_work(self) -> list[TimedWork]:
         """PyTorch's device work that the tuner measures, place by place."""
-        from cutile_lint.unit.region import timed_work
+        from cutile_lint.unit.timed.region import timed_work
 
         return timed_work(self)
 
@@ -243,7 +243,7 @@ class KernelUnit:
     @cached_property
     def health(self) -> Health:
         """Syntax errors and refused files among all that was read for the unit."""
-        from cutile_lint.unit.health import Health
+        from cutile_lint.unit.linking.health import Health
 
         return Health(self)
 
@@ -261,7 +261,7 @@ class KernelUnit:
     @cached_property
     def generated(self) -> GeneratedIr:
         """The Tile IR that was generated from the op's kernels; empty without any."""
-        from cutile_lint.unit.generated_ir import generated_ir
+        from cutile_lint.unit.generated.ir import generated_ir
 
         return generated_ir(self)
 
@@ -270,7 +270,7 @@ class KernelUnit:
     @cached_property
     def suite(self) -> OpSuite:
         """The project's tests of the op."""
-        from cutile_lint.unit.suite import OpSuite
+        from cutile_lint.unit.suite.questions import OpSuite
 
         return OpSuite(self)
 
@@ -279,13 +279,13 @@ class KernelUnit:
     @cached_property
     def reference(self) -> Reference | None:
         """What the ported kernel does, by variant and architecture; None without any evidence."""
-        from cutile_lint.unit.evidence import find_reference
+        from cutile_lint.unit.reference.evidence import find_reference
 
         return find_reference(self)
 
     def entry_reference(self, entry: Entry) -> EntryReference | None:
         """The reference's kernels that stand behind a device entry; None without any evidence."""
-        from cutile_lint.unit.reference_kernels import entry_reference
+        from cutile_lint.unit.reference.kernels import entry_reference
 
         if entry.name not in self._entry_references:
             self._entry_references[entry.name] = entry_reference(self, entry)
@@ -294,6 +294,6 @@ class KernelUnit:
     @cached_property
     def call_work(self) -> list[CallWork]:
         """PyTorch's work on the device on every call, outside of the timed region."""
-        from cutile_lint.unit.percall import find_call_work
+        from cutile_lint.unit.timed.percall import find_call_work
 
         return list(find_call_work(self))

@@ -7,16 +7,16 @@ from functools import cached_property
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Source
-from cutile_lint.unit.crate import Crate, Entry, Export
 from cutile_lint.unit.launches import KernelLaunch, Launch, kernel_launches_in, launches_in
+from cutile_lint.unit.linking.crate import Crate, Entry, Export
+from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.machine.machine import Machine
 from cutile_lint.unit.machine.python import PythonDialect
 from cutile_lint.unit.machine.rust import RustDialect
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.trace import Trace, Tuning
 from cutile_lint.unit.machine.values import Class, Closure, Known, Partial, Term, Value, alternatives
-from cutile_lint.unit.program import Program
-from cutile_lint.unit.tensors import Tensors
+from cutile_lint.unit.timed.tensors import Tensors
 
 
 @dataclass(frozen=True, slots=True)

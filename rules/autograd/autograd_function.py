@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.autograd import autograd_functions
+from cutile_lint.unit.autograd.inputs import autograd_functions
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

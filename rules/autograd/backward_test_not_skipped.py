@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.suite_backward import backward_runs, skip_fix
+from cutile_lint.unit.suite.backward import backward_runs, skip_fix
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

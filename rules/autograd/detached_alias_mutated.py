@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Applicability, Edit, Finding, Fix, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.detached_writes import detached_writes
+from cutile_lint.unit.autograd.writes import detached_writes
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

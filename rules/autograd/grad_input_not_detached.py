@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.autograd import carries_no_grad, parameter, undetached
-from cutile_lint.unit.detach_fixes import insert_detach
+from cutile_lint.unit.autograd.detach_fixes import insert_detach
+from cutile_lint.unit.autograd.inputs import carries_no_grad, parameter, undetached
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.autograd import refusals
-from cutile_lint.unit.detach_fixes import input_names, replace_refusal
+from cutile_lint.unit.autograd.detach_fixes import input_names, replace_refusal
+from cutile_lint.unit.autograd.inputs import refusals
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.signatures import mismatches, rewrite_cdef
+from cutile_lint.unit.boundary.signatures import mismatches, rewrite_cdef
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.typedef import drifts
+from cutile_lint.unit.boundary.typedef import drifts
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.entry_calls import argument_mismatches
+from cutile_lint.unit.boundary.entry_calls import argument_mismatches
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

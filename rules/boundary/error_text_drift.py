@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.error_texts import stale_texts
+from cutile_lint.unit.boundary.error_texts import stale_texts
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

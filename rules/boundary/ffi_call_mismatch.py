@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.call_mismatches import call_mismatches
+from cutile_lint.unit.boundary.call_mismatches import call_mismatches
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

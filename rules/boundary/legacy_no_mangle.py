@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.host_setup import legacy_attributes
+from cutile_lint.unit.boundary.host_setup import legacy_attributes
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

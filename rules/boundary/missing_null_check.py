@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.null_checks import insert_check, unchecked_pointers
+from cutile_lint.unit.boundary.null_checks import insert_check, unchecked_pointers
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Applicability, Edit, Finding, Fix
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.bindings_by_hand import misspelt_attributes
+from cutile_lint.unit.boundary.bindings_by_hand import misspelt_attributes
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.registration import not_registered
+from cutile_lint.unit.boundary.registration import not_registered
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.symbols import shared_keys, wrong_symbols
+from cutile_lint.unit.boundary.symbols import shared_keys, wrong_symbols
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.dtypes import compare_in_export, untied_descriptors
+from cutile_lint.unit.boundary.dtypes import compare_in_export, untied_descriptors
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

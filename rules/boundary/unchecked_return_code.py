@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.return_codes import add_check, condition_text, unchecked_codes
-from cutile_lint.unit.where import function_of
+from cutile_lint.unit.boundary.return_codes import add_check, condition_text, unchecked_codes
+from cutile_lint.unit.linking.where import function_of
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.dependencies import unpinned
+from cutile_lint.unit.boundary.dependencies import unpinned
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

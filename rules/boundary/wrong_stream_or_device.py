@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Level
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.devices import wrong_devices
-from cutile_lint.unit.where import function_of, statement_of
+from cutile_lint.unit.boundary.devices import wrong_devices
+from cutile_lint.unit.linking.where import function_of, statement_of
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.lost import LostOption, lost_options
-from cutile_lint.unit.option_fixes import forward_value
-from cutile_lint.unit.options import way
-from cutile_lint.unit.where import function_of, statement_of
+from cutile_lint.unit.linking.where import function_of, statement_of
+from cutile_lint.unit.options.arguments import way
+from cutile_lint.unit.options.lost import LostOption, lost_options
+from cutile_lint.unit.options.option_fixes import forward_value
 
 
 def check_option(unit: KernelUnit, option: str, meaning: str) -> Iterator[Finding]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.options import rust_way, unattached_launches
-from cutile_lint.unit.rust_option_fixes import attach_options
+from cutile_lint.unit.options.arguments import rust_way, unattached_launches
+from cutile_lint.unit.options.rust_option_fixes import attach_options
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Level, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.drift import Drift, drifts, shown, written_name
+from cutile_lint.unit.options.drift import Drift, drifts, shown, written_name
 
 _SHOWN = 3
 

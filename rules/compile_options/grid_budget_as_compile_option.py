@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.option_fixes import leave_or_forward
-from cutile_lint.unit.options import grid_source, way
-from cutile_lint.unit.where import function_of, statement_of
+from cutile_lint.unit.linking.where import function_of, statement_of
+from cutile_lint.unit.options.arguments import grid_source, way
+from cutile_lint.unit.options.option_fixes import leave_or_forward
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from cutile_lint._rules.compile_options._lost import check_option
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.option_names import CLUSTER
+from cutile_lint.unit.options.option_names import CLUSTER
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.options import way
-from cutile_lint.unit.pinned import leave_open, pinned_options
-from cutile_lint.unit.where import function_of, statement_of
+from cutile_lint.unit.linking.where import function_of, statement_of
+from cutile_lint.unit.options.arguments import way
+from cutile_lint.unit.options.pinned import leave_open, pinned_options
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

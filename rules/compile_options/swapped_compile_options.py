@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.swaps import swaps
+from cutile_lint.unit.options.swaps import swaps
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

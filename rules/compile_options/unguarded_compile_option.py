@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.options import unguarded_setters
-from cutile_lint.unit.rust_option_fixes import guard_setter
+from cutile_lint.unit.options.arguments import unguarded_setters
+from cutile_lint.unit.options.rust_option_fixes import guard_setter
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

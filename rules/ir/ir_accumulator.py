@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.ir_accumulators import low_accumulators
+from cutile_lint.unit.generated.accumulators import low_accumulators
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

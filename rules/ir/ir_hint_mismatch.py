@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.ir_hints import hint_mismatches
+from cutile_lint.unit.generated.hints import hint_mismatches
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.ir_strides import stride_faults
+from cutile_lint.unit.generated.strides import stride_faults
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.stale_ir import changed_signatures, missing_entries
+from cutile_lint.unit.generated.stale import changed_signatures, missing_entries
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

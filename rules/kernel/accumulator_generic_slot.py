@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.accumulator_slots import narrow_slots
+from cutile_lint.unit.device.accumulator_slots import narrow_slots
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.jit_constants import associated_paddings
+from cutile_lint.unit.device.jit_constants import associated_paddings
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.grid_caps import capped_grids
+from cutile_lint.unit.device.grid_caps import capped_grids
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

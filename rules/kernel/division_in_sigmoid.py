@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.sigmoids import sigmoid_divisions
+from cutile_lint.unit.device.sigmoids import sigmoid_divisions
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

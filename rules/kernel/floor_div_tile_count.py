@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.device import loop_head
-from cutile_lint.unit.floor_counts import floor_counts
+from cutile_lint.unit.device.floor_counts import floor_counts
+from cutile_lint.unit.device.kernel import loop_head
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.entry_types import concrete_data
+from cutile_lint.unit.device.entry_types import concrete_data
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.device import Access, Kernel
-from cutile_lint.unit.given_latencies import given_latencies
-from cutile_lint.unit.reference_kernels import ReferenceKernel
+from cutile_lint.unit.device.given_latencies import given_latencies
+from cutile_lint.unit.device.kernel import Access, Kernel
+from cutile_lint.unit.reference.kernels import ReferenceKernel
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Applicability, Edit, Finding, Fix, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.device import Access, explicit_latency, loop_head
+from cutile_lint.unit.device.kernel import Access, explicit_latency, loop_head
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.math_modes import other_modes
+from cutile_lint.unit.device.math_modes import other_modes
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.device_imports import missing_partition_imports
+from cutile_lint.unit.device.imports import missing_partition_imports
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.const_branches import negated_branches
+from cutile_lint.unit.device.const_branches import negated_branches
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

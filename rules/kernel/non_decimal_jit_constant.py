@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Edit, Finding, Fix
 from cutile_lint.frontends.versions import accepts_scientific_literals
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.jit_constants import odd_constants
+from cutile_lint.unit.device.jit_constants import odd_constants
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.accumulators import half_accumulators
+from cutile_lint.unit.device.accumulators import half_accumulators
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

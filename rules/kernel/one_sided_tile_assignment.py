@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.frontends.versions import supports
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.one_sided import one_sided
+from cutile_lint.unit.device.one_sided import one_sided
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.device import scalar_origin
+from cutile_lint.unit.device.kernel import scalar_origin
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

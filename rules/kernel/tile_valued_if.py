@@ -9,7 +9,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.frontends.versions import supports
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.device_types import TILES, DeviceFunction, head
+from cutile_lint.unit.device.types import TILES, DeviceFunction, head
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Applicability, Edit, Finding, Fix, Level, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.device import disabled_tma
+from cutile_lint.unit.device.kernel import disabled_tma
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

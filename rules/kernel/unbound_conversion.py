@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.unbound import unbound_conversions
+from cutile_lint.unit.device.unbound import unbound_conversions
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

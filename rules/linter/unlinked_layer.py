@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.linkage import calls_without_export, exports_without_caller
+from cutile_lint.unit.linking.linkage import calls_without_export, exports_without_caller
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.suite_hidden import hidden_failures
+from cutile_lint.unit.suite.hidden import hidden_failures
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

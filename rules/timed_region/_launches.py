@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cutile_lint.findings import Finding, Fix, Related
 from cutile_lint.sources import Place
-from cutile_lint.unit.repeats import Wasted
+from cutile_lint.unit.timed.repeats import Wasted
 
 
 def finding(wasted: Wasted, message: str, help_text: str, related: list[Related], fix: Fix | None) -> Finding:

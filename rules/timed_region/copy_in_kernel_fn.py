@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.hoist import hoist
-from cutile_lint.unit.timed_copies import drop_call, is_contiguous, protects
+from cutile_lint.unit.timed.hoist import hoist
+from cutile_lint.unit.timed.timed_copies import drop_call, is_contiguous, protects
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

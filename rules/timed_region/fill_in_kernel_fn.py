@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.hoist import hoist
-from cutile_lint.unit.uninitialised import fill_is_needed, leave_uninitialised
+from cutile_lint.unit.timed.hoist import hoist
+from cutile_lint.unit.timed.uninitialised import fill_is_needed, leave_uninitialised
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.key_fixes import add_names, name_of, written
-from cutile_lint.unit.keys import lacking
-from cutile_lint.unit.unstable_keys import key_place
-from cutile_lint.unit.where import function_of, statement_of
+from cutile_lint.unit.linking.where import function_of, statement_of
+from cutile_lint.unit.timed.key_fixes import add_names, name_of, written
+from cutile_lint.unit.timed.keys import lacking
+from cutile_lint.unit.timed.unstable_keys import key_place
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.allocations import dead_allocations, delete_allocation
+from cutile_lint.unit.timed.allocations import dead_allocations, delete_allocation
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

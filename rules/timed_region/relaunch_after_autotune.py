@@ -8,8 +8,8 @@ from cutile_lint._rules.timed_region._launches import finding
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.launch_fixes import use_output
-from cutile_lint.unit.repeats import relaunches
+from cutile_lint.unit.timed.launch_fixes import use_output
+from cutile_lint.unit.timed.repeats import relaunches
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.unstable_keys import unstable
-from cutile_lint.unit.where import function_of, statement_of
+from cutile_lint.unit.linking.where import function_of, statement_of
+from cutile_lint.unit.timed.unstable_keys import unstable
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

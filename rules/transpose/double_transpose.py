@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.transpose_fixes import drop_an_owner
-from cutile_lint.unit.transposes import Owner
+from cutile_lint.unit.transposes.fixes import drop_an_owner
+from cutile_lint.unit.transposes.owners import Owner
 
 _WHERE = {"wrapper": "in the wrapper", "export": "in the export", "kernel": "in the kernel"}
 

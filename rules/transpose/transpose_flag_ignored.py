@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.transpose_flags import IgnoredFlag
+from cutile_lint.unit.transposes.flags import IgnoredFlag
 
 _HELP = "forward it to the kernel, or refuse it with `NotImplementedError`"
 

@@ -10,7 +10,7 @@ from cutile_lint.config.settings import Settings
 from cutile_lint.engine.cases import load_base
 from cutile_lint.sources.workspace import Workspace
 from cutile_lint.unit import KernelUnit, load
-from cutile_lint.unit.boundary import Boundary
+from cutile_lint.unit.boundary.slots import Boundary
 
 
 def unit_of(base: str, edits: dict[str, list[tuple[str, str]]] | None = None) -> KernelUnit:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cutile_lint.unit.axes import Step, cycles, order_of
-from cutile_lint.unit.conditions import FLAG, possible, substituted, together
+from cutile_lint.unit.flows.axes import Step, cycles, order_of
+from cutile_lint.unit.flows.conditions import FLAG, possible, substituted, together
 from cutile_lint.unit.machine.values import Choice, Known, Literal, Term
 
 FLAG_A = Term("input", "transpose_a")

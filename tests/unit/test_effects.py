@@ -9,7 +9,7 @@ import pytest
 from cutile_lint.config.settings import Settings
 from cutile_lint.sources.workspace import Workspace
 from cutile_lint.unit import KernelUnit, load
-from cutile_lint.unit.effects import BufferUse
+from cutile_lint.unit.device.effects import BufferUse
 
 WRAPPER = """
 import torch

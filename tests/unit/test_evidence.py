@@ -11,9 +11,9 @@ from cutile_lint.config.settings import Settings
 from cutile_lint.engine.cases import load_base
 from cutile_lint.sources.workspace import Workspace
 from cutile_lint.unit import KernelUnit, load
-from cutile_lint.unit.architecture import parse_arch, text_condition_fits
-from cutile_lint.unit.config_names import config_name, config_names
-from cutile_lint.unit.evidence import Reference
+from cutile_lint.unit.flows.config_names import config_name, config_names
+from cutile_lint.unit.linking.architecture import parse_arch, text_condition_fits
+from cutile_lint.unit.reference.evidence import Reference
 
 CUTILE = """\
 from types import SimpleNamespace
@@ -131,7 +131,7 @@ def test_variants_match_by_the_flags_of_both_sides() -> None:
     unit = unit_of({"cutile/gemm.py": CUTILE}, Settings(target_arch="sm_100"))
     reference = unit.reference
     assert reference is not None
-    from cutile_lint.unit.configs import configs_of
+    from cutile_lint.unit.flows.configs import configs_of
 
     (run,) = unit.runs
     (tuning,) = run.tunings
@@ -186,7 +186,7 @@ def test_analysis_is_stronger_and_dispatch_conditions_are_read() -> None:
     assert reference.source == "reference/analysis.json"
     assert [one.name for one in reference.variants] == ["loop", "tile"]
     (tuning,) = unit.runs[0].tunings
-    from cutile_lint.unit.configs import configs_of
+    from cutile_lint.unit.flows.configs import configs_of
 
     matched = [reference.matching(tuning.event.path + config.path)[0].name for config in configs_of(tuning) or []]
     assert matched == ["loop"] * 2 + ["tile"] * 3

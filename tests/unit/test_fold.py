@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutile_lint.unit.fold import UNKNOWN, Folder
+from cutile_lint.unit.flows.fold import UNKNOWN, Folder
 from cutile_lint.unit.machine.values import Choice, Items, Known, Literal, Term, Value
 
 X, Y, Z = (Term("input", name) for name in "xyz")

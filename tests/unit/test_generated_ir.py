@@ -59,7 +59,7 @@ def test_variants_are_compared_with_their_own_reference() -> None:
 
 
 def test_nothing_is_parsed_without_generated_ir(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cutile_lint.unit.program import Program
+    from cutile_lint.unit.linking.program import Program
 
     def refuse(self: Program, path: Path) -> None:
         raise AssertionError(f"{path} was parsed")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cutile_lint.sources.workspace import Workspace
-from cutile_lint.unit.layout import Layout
+from cutile_lint.unit.linking.layout import Layout
 
 BASE = Path(__file__).parents[2] / "rules" / "bases" / "batched"
 STRAY = """

@@ -235,7 +235,7 @@ def test_memory(tmp_path: Path) -> None:
             _launch(either, copied.mul_(2), 3)
         """,
     )
-    from cutile_lint.unit.effects import given_tensor
+    from cutile_lint.unit.device.effects import given_tensor
 
     pairs = [[given_tensor(value, op.program) for value in launch.arguments.positional[:2]] for launch in op.launches]
     shares = [op.tensors.shares_memory(first, second) for first, second in pairs]
@@ -263,7 +263,7 @@ def test_contiguity(tmp_path: Path, expression: str, answer: bool | None) -> Non
         tmp_path,
         f'@register_impl("op", backend="cutile-rs")\ndef op(x):\n    return _launch({expression}, x, 1)\n',
     )
-    from cutile_lint.unit.effects import given_tensor
+    from cutile_lint.unit.device.effects import given_tensor
 
     [launch] = op.launches
     assert op.tensors.contiguous(given_tensor(launch.arguments.positional[0], op.program)) is answer

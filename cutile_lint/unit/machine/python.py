@@ -6,7 +6,6 @@ import builtins
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
-from cutile_lint.unit import torch_api
 from cutile_lint.unit.machine import config_access, python_builtins, python_methods
 from cutile_lint.unit.machine.dialect import Dialect
 from cutile_lint.unit.machine.trace import Tuning
@@ -26,10 +25,11 @@ from cutile_lint.unit.machine.values import (
     Value,
     unknown,
 )
+from cutile_lint.unit.timed import torch_api
 
 if TYPE_CHECKING:
+    from cutile_lint.unit.linking.program import Program
     from cutile_lint.unit.machine.statements import Statements as Machine
-    from cutile_lint.unit.program import Program
 
 _BUILTINS = frozenset(dir(builtins))
 _RECORD_TAGS = ("dataclass", "dataclasses.dataclass")

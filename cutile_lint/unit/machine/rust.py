@@ -24,7 +24,7 @@ from cutile_lint.unit.machine.values import (
 )
 
 if TYPE_CHECKING:
-    from cutile_lint.unit.crate import Crate
+    from cutile_lint.unit.linking.crate import Crate
     from cutile_lint.unit.machine.statements import Statements as Machine
 
 #: Constructors of ``Option`` and ``Result``.

@@ -1,0 +1,1 @@
+"""How inputs that require grad are treated."""

@@ -1,0 +1,1 @@
+"""The boundary between Python and Rust, slot by slot."""

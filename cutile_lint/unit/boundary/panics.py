@@ -1,0 +1,173 @@
+"""What may panic in an export: a panic that reaches ``extern "C"`` ends the process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass
+from cutile_lint.sources import Place
+from cutile_lint.unit.boundary.slots import Boundary
+from cutile_lint.unit.flows.configs import configs_of
+from cutile_lint.unit.launches import Launch
+from cutile_lint.unit.machine.trace import Event
+from cutile_lint.unit.machine.values import Known, Term, Value, alternatives, subterms
+from cutile_lint.unit.options.setters import inputs_in
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.model import KernelUnit
+
+
+@dataclass(frozen=True, slots=True)
+class Panic:
+    place: Place
+    message: str
+    statement: Place | None
+    symbol: str
+
+
+def panics(unit: KernelUnit) -> Iterator[Panic]:
+    """Each place once."""
+    seen: set[Place] = set()
+    for boundary in unit.boundary:
+        for event in boundary.run.trace.events:
+            if event.kind != "panic" and (event.kind != "operator" or event.name not in ("/", "%")):
+                continue
+            if event.place.source.path != boundary.export.source.path or event.place in seen or _is_caught(event):
+                continue
+            message = _message(unit, boundary, event)
+            if message is not None:
+                seen.add(event.place)
+                yield Panic(event.place, message, event.statement, event.stop.frame.name)
+        yield from _indexing(boundary, seen)
+
+
+def _is_caught(event: Event) -> bool:
+    return any(isinstance(part, Term) and "catch_unwind" in part.name for context in event.contexts for part in subterms(context))
+
+
+def _message(unit: KernelUnit, boundary: Boundary, event: Event) -> str | None:
+    if event.kind == "panic":
+        if event.name.startswith("debug_") or (isinstance(event.value, Known) and event.value.value is True):
+            return None
+        return f'`{event.name}` may panic inside `extern "C"`'
+    if event.kind == "operator" and event.name in ("/", "%") and isinstance(event.value, Term) and len(event.value.args) == 2:
+        divisor = event.value.args[1]
+        names = inputs_in(divisor)
+        text = event.place.text
+        if not names or any(word in text for word in ("f32", "f64")) or _is_float(boundary, event.value):
+            return None
+        if _is_tested(event, divisor) or all(_is_positive(unit, boundary, name) for name in names):
+            return None
+        return f"`{_short(text)}` panics when the caller passes 0 for `{', '.join(sorted(names))}`"
+    return None
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split()).replace("`", "'")
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _is_float(boundary: Boundary, value: Term) -> bool:
+    for part in subterms(value):
+        if isinstance(part, Known) and isinstance(part.value, float):
+            return True
+        if isinstance(part, Term) and part.op == "input":
+            slot = boundary.slot_named(part.name)
+            if slot is not None and slot.type.strip() in ("f32", "f64"):
+                return True
+    return False
+
+
+def _is_tested(event: Event, divisor: Value) -> bool:
+    """A condition on the way speaks of the divisor (or of what it is made of), or the divisor is kept above zero."""
+    key = divisor.key()
+    atoms = {part.key() for part in subterms(divisor) if isinstance(part, Term) and part.op in ("input", "index")}
+    for literal in event.path:
+        if not (isinstance(literal.test, Term) and literal.test.op in ("compare", "or", "and", "not", "method")):
+            continue
+        if isinstance(literal.test, Term) and "is_null" in literal.test.name:
+            continue
+        keys = {part.key() for part in subterms(literal.test)}
+        if key in keys or atoms & keys:
+            return True
+    return any(
+        isinstance(part, Term)
+        and part.op == "method"
+        and part.name in ("max", "clamp")
+        and any(isinstance(arg, Known) and isinstance(arg.value, int) and arg.value > 0 for arg in part.args[1:])
+        for part in subterms(divisor)
+    )
+
+
+def _is_positive(unit: KernelUnit, boundary: Boundary, name: str) -> bool:
+    """Every launch passes a positive constant, or one of the configs'."""
+    slot = boundary.slot_named(name)
+    if slot is None or not boundary.launches or slot.is_descriptor:
+        return False
+    return all(
+        boundary.is_aligned(launch) and positive(unit, launch, launch.arguments.positional[slot.index])
+        for launch in boundary.launches
+    )
+
+
+def positive(unit: KernelUnit, launch: Launch, value: Value) -> bool:
+    """A value of the wrapper is a number above zero, whatever the inputs are."""
+    return all(_positive(unit, launch, one) for _, one in alternatives(value))
+
+
+def _positive(unit: KernelUnit, launch: Launch, value: Value) -> bool:
+    if isinstance(value, Known):
+        return isinstance(value.value, (int, float)) and value.value > 0
+    if not isinstance(value, Term):
+        return False
+    if value.op == "call":
+        last = value.name.rsplit(".", 1)[-1]
+        if last in ("int", "float") and value.args:
+            return positive(unit, launch, value.args[0])
+        if last == "max":
+            return any(positive(unit, launch, arg) for arg in value.args)
+        if last == "min":
+            return all(positive(unit, launch, arg) for arg in value.args)
+        return unit.program.role(value.name) in ("next-power-of-2", "get-num-sm")
+    if value.op == "binary" and value.name == "*":
+        return all(positive(unit, launch, arg) for arg in value.args)
+    if value.op == "field":
+        return _positive_in_configs(unit, launch, value.name)
+    return False
+
+
+def _positive_in_configs(unit: KernelUnit, launch: Launch, field: str) -> bool:
+    for run in unit.runs:
+        tuning = next((one for one in run.tunings if one.number == launch.timed), None) if launch in run.launches else None
+        configs = configs_of(tuning) if tuning is not None else None
+        if configs:
+            values = [config.fields.get(field) for config in configs]
+            return all(isinstance(one, Known) and isinstance(one.value, int) and one.value > 0 for one in values)
+    return False
+
+
+def _indexing(boundary: Boundary, seen: set[Place]) -> Iterator[Panic]:
+    """Indexing by a parameter that nothing bounds."""
+    export = boundary.export
+    params = {slot.name for slot in boundary.slots if not slot.is_descriptor}
+    nodes = list(export.function.walk())
+    compared = {part.id for node in nodes if _bounds(node) for part in node.walk() if isinstance(part, syntax.Name)}
+    for node in nodes:
+        if not isinstance(node, syntax.Index):
+            continue
+        used = {part.id for part in node.index.walk() if isinstance(part, syntax.Name)} & params
+        place = Place(export.source, node.span)
+        if used and not used & compared and place not in seen:
+            seen.add(place)
+            yield Panic(
+                place, f"`{_short(place.text)}` panics when the caller passes an index out of range", None, boundary.symbol
+            )
+
+
+def _bounds(node: syntax.Node) -> bool:
+    """The node compares values, or keeps one in a range."""
+    if isinstance(node, syntax.Call) and isinstance(node.func, syntax.Attr):
+        return node.func.name in ("min", "clamp", "contains")
+    return isinstance(node, syntax.Compare)

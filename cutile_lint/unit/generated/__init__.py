@@ -1,0 +1,1 @@
+"""Generated Tile IR beside kernels and reference."""

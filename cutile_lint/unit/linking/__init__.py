@@ -1,0 +1,1 @@
+"""Which files make up an op, and what a name in one of them means."""

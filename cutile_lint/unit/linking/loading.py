@@ -1,0 +1,122 @@
+"""From paths to kernel units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cutile_lint.sources.workspace import Workspace
+from cutile_lint.unit.linking.layout import Layout
+from cutile_lint.unit.linking.program import Parsed, Program
+from cutile_lint.unit.model import KernelUnit
+from cutile_lint.unit.runs import Run, module_machine, registrations, run_registered, run_unregistered
+
+if TYPE_CHECKING:
+    from cutile_lint.config.settings import Settings
+
+#: The backend that wrappers register for.
+BACKEND = "cutile-rs"
+
+
+#: Wrappers that are loaded, checked and let go together.
+BATCH = 4
+
+
+class Plan:
+    """The ops that paths belong to, in batches that can be loaded one after the other, or in several processes.
+
+    Finding them reads files and parses none. The last batch is that of the Rust files that no wrapper uses; it needs to know what
+    the others covered (:attr:`covered`), so it comes last.
+    """
+
+    def __init__(self, workspace: Workspace, paths: Iterable[Path], settings: Settings, parsed: Parsed | None = None) -> None:
+        self.workspace = workspace
+        self.settings = settings
+        markers = [name for role in ("autotune-launch", "bind-kernel-function-cffi") for name in settings.names(role)]
+        self._layout = Layout(workspace, paths, markers)
+        wrappers = self.wrappers = self._layout.wrappers()
+        self._batches = [wrappers[start : start + BATCH] for start in range(0, len(wrappers), BATCH)]
+        self._parsed = parsed if parsed is not None else Parsed()
+        #: Rust files of the units loaded so far
+        self.covered: set[Path] = set()
+
+    def __len__(self) -> int:
+        """Number of batches, that of the rest included."""
+        return len(self._batches) + 1
+
+    def units_of(self, wrapper: Path, parsed: Parsed | None = None) -> list[KernelUnit]:
+        """The units of one wrapper, as often as asked for: an editor's files change in between."""
+        program = Program(self.workspace, self.settings.runtime_names, parsed or self._parsed)
+        return _wrapper_units(wrapper, self._layout, program, self.settings)
+
+    def loose_units(self, covered: set[Path], parsed: Parsed | None = None) -> list[KernelUnit]:
+        """The units of Rust files that no wrapper uses; ``covered`` are the Rust files of those that have one."""
+        program = Program(self.workspace, self.settings.runtime_names, parsed or self._parsed)
+        return _loose_units(covered, self._layout, program, self.settings)
+
+    def units(self, number: int) -> list[KernelUnit]:
+        """The units of a batch, partner files found and read; in order of their wrapper's path."""
+        program = Program(self.workspace, self.settings.runtime_names, self._parsed)
+        if number == len(self._batches):
+            return _loose_units(self.covered, self._layout, program, self.settings)
+        units = [
+            unit for wrapper in self._batches[number] for unit in _wrapper_units(wrapper, self._layout, program, self.settings)
+        ]
+        for unit in units:
+            self.covered.update(path for path in (*unit.layout.rust, unit.layout.library) if path is not None)
+        return units
+
+
+def load(workspace: Workspace, paths: Iterable[Path], settings: Settings) -> list[KernelUnit]:
+    """All kernel units that the paths belong to; in order of their wrapper's path."""
+    plan = Plan(workspace, paths, settings)
+    return [unit for number in range(len(plan)) for unit in plan.units(number)]
+
+
+def _wrapper_units(wrapper: Path, layout: Layout, program: Program, settings: Settings) -> list[KernelUnit]:
+    module = program.module(wrapper)
+    if module is None or module.faults or module.refused:
+        return [KernelUnit(wrapper.stem, layout.files_of(wrapper), program, settings, [])]
+    _, scope = module_machine(program, wrapper)
+    found = registrations(scope, program)
+    names = [(at, one) for at, one in enumerate(found) if one.backend in (BACKEND, "")]
+    if found and not names:
+        return []
+    runs: list[tuple[str, Run]] = [
+        (one.name or one.closure.function.name, run_registered(program, wrapper, at)) for at, one in names
+    ]
+    if not runs:
+        loose = run_unregistered(program, wrapper)
+        name = wrapper.parent.name if wrapper.stem in ("wrapper", "__init__") else wrapper.stem
+        if not loose:
+            files = layout.files_of(wrapper)
+            return [KernelUnit(name, files, program, settings, [])] if files.exports else []
+        return [KernelUnit(name, layout.files_of(wrapper, _modules(loose)), program, settings, loose)]
+    units = [KernelUnit(name, layout.files_of(wrapper, _modules([run])), program, settings, [run]) for name, run in runs]
+    for unit in units:
+        unit.siblings = units
+    return units
+
+
+def _modules(runs: list[Run]) -> set[Path]:
+    return {stop.source.path for run in runs for event in run.trace.events for stop in event.stack}
+
+
+def _loose_units(covered: set[Path], layout: Layout, program: Program, settings: Settings) -> list[KernelUnit]:
+    """Units of given Rust files that no wrapper uses (yet), one per exporting file; and of other files that belong to the domain."""
+    covered = set(covered)
+    loose: list[KernelUnit] = []
+    rust = [path for path in layout.given if path.suffix == ".rs" and path not in covered]
+    for path in [*(path for path in rust if layout._exporting(path)), *rust]:
+        if path in covered or not _is_op_file(layout.data(path)):
+            continue
+        files = layout.files_of_export(path)
+        files.rust = files.rust or [path]
+        covered.update(files.rust)
+        loose.append(KernelUnit(path.parent.name.removesuffix("_kernel"), files, program, settings, []))
+    return loose
+
+
+def _is_op_file(data: bytes) -> bool:
+    return b"cutile" in data and (b'extern "C"' in data or b"::entry" in data or b"macro_rules!" in data)

@@ -1,0 +1,140 @@
+"""The Rust half of compile options: which setters a ``CompileOptions`` value went through, under which conditions."""
+
+from __future__ import annotations
+
+from cutile_lint.records import dataclass
+from cutile_lint.sources import Place
+from cutile_lint.unit.flows.fold import Folder
+from cutile_lint.unit.machine.trace import Event, Trace
+from cutile_lint.unit.machine.values import Condition, Known, Literal, Term, Value, alternatives, subterms
+from cutile_lint.unit.options.option_names import SETTERS
+
+#: The values of "auto" that a caller may send.
+SENTINELS = (-1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedOption:
+    """One call of a setter on the way to an options value; ``path`` is the alternative's condition."""
+
+    name: str
+    value: Value
+    path: Condition
+    term: Term
+
+    @property
+    def place(self) -> Place | None:
+        return self.term.place
+
+
+def inputs_in(value: Value) -> set[str]:
+    """Names of the export's parameters that a value is made of."""
+    return {part.name for part in subterms(value) if isinstance(part, Term) and part.op == "input"}
+
+
+def applied_options(options: Value | None) -> list[AppliedOption]:
+    """All setter calls in the alternatives of an options value."""
+    return [] if options is None else [option for path, one in alternatives(options) for option in _chain(path, one)]
+
+
+def _chain(path: Condition, value: Value) -> list[AppliedOption]:
+    found: list[AppliedOption] = []
+    while isinstance(value, Term) and value.args and (value.op in ("method", "payload") or _setter(value)):
+        if (name := _setter(value)) is not None:
+            found.append(AppliedOption(name, value.args[1], path, value))
+        value = value.args[0]
+        inner = alternatives(value)
+        if len(inner) > 1:
+            for more, one in inner:
+                found += _chain(path + more, one)
+            break
+        value = inner[0][1]
+    return found
+
+
+def _setter(term: Term) -> str | None:
+    """The setter that a term calls: ``opts.occupancy(v)`` or ``CompileOptions::occupancy(opts, v)``."""
+    if len(term.args) == 2:
+        if term.op == "method" and term.name in SETTERS:
+            return term.name
+        if term.op == "call" and "CompileOptions::" in term.name and term.name.rsplit("::", 1)[-1] in SETTERS:
+            return term.name.rsplit("::", 1)[-1]
+    return None
+
+
+def is_options(value: Value | None) -> bool | None:
+    """The value is a ``CompileOptions`` whose making was seen; None when it cannot be told."""
+    if value is None:
+        return False
+    answers = {_root(one) for _, one in alternatives(value)}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _root(value: Value) -> bool | None:
+    while isinstance(value, Term) and value.args and (value.op in ("method", "payload") or _setter(value)):
+        value = value.args[0]
+        inner = alternatives(value)
+        if len(inner) > 1:
+            answers = {_root(one) for _, one in inner}
+            return answers.pop() if len(answers) == 1 else None
+        value = inner[0][1]
+    if isinstance(value, Term) and value.op == "call":
+        return "CompileOptions" in value.name
+    return False if isinstance(value, Known) else None
+
+
+def setter_events(trace: Trace) -> list[Event]:
+    """Every setter call of a run on something that is (as far as can be told) a ``CompileOptions``; its last argument is the value."""
+    return [
+        event
+        for event in trace.events
+        if event.kind == "call"
+        and isinstance(event.value, Term)
+        and _setter(event.value) is not None
+        and is_options(event.value.args[0])
+    ]
+
+
+def setter_value(event: Event) -> Value:
+    """The number that a setter's event gives to the option."""
+    assert isinstance(event.value, Term)
+    return event.value.args[-1]
+
+
+def with_input(name: str, number: int) -> Folder:
+    """Evaluates with one parameter of the export known."""
+    return Folder(lambda term: Known(number) if term.op == "input" and term.name == name else None)
+
+
+def sentinel_reaches(event: Event, name: str, trace: Trace) -> int | None:
+    """A value ``<= 0`` of the parameter ``name`` with which the setter is called and gets no positive number.
+
+    None when there is none, and when a condition of the way cannot be decided.
+    """
+    for number in SENTINELS:
+        folder = with_input(name, number)
+        # conditions that do not speak of the parameter let it through
+        path = tuple(literal for literal in event.path if name in _names(literal.test))
+        if folder.holds(path) is not True or _asserted(event, name, folder, trace):
+            continue
+        results = [result for _, result in folder.outcomes(setter_value(event))]
+        if results and all(isinstance(result, int) and result <= 0 for result in results):
+            return number
+    return None
+
+
+def _asserted(event: Event, name: str, folder: Folder, trace: Trace) -> bool:
+    """An assertion before the event does not hold."""
+    return any(
+        earlier.kind == "panic" and earlier.value is not None and name in _names(earlier.value)
+        and folder.holds((Literal(earlier.value, True),)) is not True
+        for earlier in trace.events[: event.order]
+    )  # fmt: skip
+
+
+def _names(test: Value) -> set[str]:
+    found = inputs_in(test)
+    for path, _ in alternatives(test):
+        for literal in path:
+            found |= inputs_in(literal.test)
+    return found

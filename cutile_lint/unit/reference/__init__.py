@@ -1,0 +1,1 @@
+"""Reference evidence: what the kernel that was ported does."""

@@ -1,0 +1,143 @@
+"""Tests that hide a failure of the backend: expected failures, skips without a reason, tolerances of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cutile_lint.sources import Place
+from cutile_lint.unit.machine.trace import Trace
+from cutile_lint.unit.machine.values import Known, Term, Value, alternatives
+from cutile_lint.unit.suite.runs import BACKEND, SuiteTest, blanket, only_unavailable, skipping
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.model import KernelUnit
+    from cutile_lint.unit.suite.questions import OpSuite
+
+#: what a text must have before it is read: expected failures, skips without text, tolerances near the backend's name
+_SUSPECT = re.compile(
+    rb"(?i)(?:pytest|mark)\.xfail|[\"']xfail|skip\(\s*(?:reason\s*=\s*)?(?:[\"']{2}\s*)?\)|skipTest\(\s*[\"']{2}\s*\)|mark\.skip\b(?!\s*\(\s*(?:reason\s*=\s*)?f?[\"'][^\"'])"
+    rb"|cutile-rs[^\n]*(?:\n[^\n]*)?tol|tol[^\n]*cutile-rs|[\"']cutile-rs[\"']\s*:\s*[\d({\[]"
+)
+_TOLERANCES = ("rtol", "atol", "tol", "tolerance", "rel", "abs", "rtol_", "atol_")
+
+
+@dataclass(slots=True, eq=False)
+class Hidden:
+    test: SuiteTest
+    place: Place
+    message: str
+    help: str
+    statement: Place | None = None
+
+
+def hidden_failures(unit: KernelUnit) -> Iterator[Hidden]:
+    suite = unit.suite
+    seen: set[Place] = set()
+    for path in suite.candidates:
+        data = suite.data(path)
+        if b"cutile-rs" in data and _SUSPECT.search(data):
+            for test in suite.selecting(path, _SUSPECT):
+                for found in _in_test(suite, test):
+                    if found.place not in seen:
+                        seen.add(found.place)
+                        yield found
+
+
+def _in_test(suite: OpSuite, test: SuiteTest) -> Iterator[Hidden]:
+    given = test.of(BACKEND)
+    others = [test.run(one) for one in [one for one in test.given if one.backend != BACKEND][:3]]
+    for mark in given.marks if given is not None else []:
+        yield from _mark(test, mark)
+    if not others:  # nothing but the backend runs here
+        for tag in test.tags:
+            yield from _mark(test, tag)
+    trace = suite.trace(test)
+    yield from _calls(test, trace, others)
+    yield from _tolerances(test, trace, others)
+
+
+def _mark(test: SuiteTest, mark: Value) -> Iterator[Hidden]:
+    if not isinstance(mark, Term) or mark.place is None or mark.place.source is not test.source:
+        return
+    kind = mark.name.rsplit(".", 1)[-1] if ".mark." in f".{mark.name}" else ""
+    if kind == "xfail":
+        yield _expected(test, mark.place)
+    elif kind == "skip" and not _reason(mark):
+        yield _unreasoned(test, mark.place)
+
+
+def _reason(mark: Term) -> bool:
+    values = [*mark.args, mark.keywords.get("reason")]
+    return any(not (isinstance(value, Known) and not value.value) for value in values if value is not None)
+
+
+def _expected(test: SuiteTest, place: Place, statement: Place | None = None) -> Hidden:
+    return Hidden(
+        test, place, f"`{test.name}` expects cutile-rs to fail",
+        "repair the kernel, or refuse in the wrapper what it cannot do and skip that with the reason", statement,
+    )  # fmt: skip
+
+
+def _unreasoned(test: SuiteTest, place: Place, statement: Place | None = None) -> Hidden:
+    return Hidden(
+        test, place, f"`{test.name}` skips cutile-rs without saying why",
+        "say what the backend does not support, and skip only that", statement,
+    )  # fmt: skip
+
+
+def _calls(test: SuiteTest, trace: Trace, others: list[Trace]) -> Iterator[Hidden]:
+    shared = {event.place for other in others for event in other.events if event.kind == "call"}
+    for event in trace.events:
+        if event.kind != "call" or event.arguments is None or event.place in shared or event.place.source is not test.source:
+            continue
+        if event.name == "pytest.xfail":
+            yield _expected(test, event.place, event.statement)
+        elif event.name in ("add_marker", "applymarker"):
+            values = [one for value in event.arguments.positional for _, one in alternatives(value)]
+            if any((isinstance(one, Term) and one.name.endswith("mark.xfail")) or _is_text(one, "xfail") for one in values):
+                yield _expected(test, event.place, event.statement)
+        elif skipping(event) and blanket(event) and not only_unavailable(event):
+            values = [*event.arguments.positional, *event.arguments.keywords.values()]
+            if all(isinstance(value, Known) and not value.value for value in values):
+                yield _unreasoned(test, event.place, event.statement)
+
+
+def _is_text(value: Value, text: str) -> bool:
+    return isinstance(value, Known) and value.value == text
+
+
+def _tolerances(test: SuiteTest, trace: Trace, others: list[Trace]) -> Iterator[Hidden]:
+    """Tolerances that are looser than every other backend's at the same call."""
+    if not others:
+        return
+    own = _given(trace)
+    theirs = [_given(other) for other in others]
+    for key, (number, value) in own.items():
+        compared = [found[key][0] for found in theirs if key in found]
+        if compared and all(number > other for other in compared) and value.place is not None:
+            place = value.place
+            yield Hidden(
+                test, place, f"`{test.name}` compares cutile-rs with `{key[1]}` = {number:g}, other backends with {max(compared):g}",
+                "find out why the backend is less exact (accumulator, math mode), and test it like the others",
+            )  # fmt: skip
+
+
+def _given(trace: Trace) -> dict[tuple[Place, str], tuple[float, Value]]:
+    """Tolerances by call and name, where they are one number."""
+    found: dict[tuple[Place, str], tuple[float, Value]] = {}
+    for event in trace.events:
+        pairs = [(event.place, event.arguments)] + [(stop.frame.call, stop.frame.arguments) for stop in event.stack]
+        for place, arguments in pairs:
+            for name, value in arguments.keywords.items() if arguments is not None and place is not None else ():
+                leaves = [leaf for _, leaf in alternatives(value)]
+                if (
+                    name in _TOLERANCES
+                    and len(leaves) == 1
+                    and isinstance(leaves[0], Known)
+                    and isinstance(leaves[0].value, (int, float))
+                ):
+                    found.setdefault((place, name), (float(leaves[0].value), leaves[0]))
+    return found

@@ -1,0 +1,154 @@
+"""Elements that must not stand in an autotune key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass
+from cutile_lint.sources import Place
+from cutile_lint.unit.flows.determined import bare, leaves
+from cutile_lint.unit.flows.origins import node_at
+from cutile_lint.unit.machine.trace import Tuning
+from cutile_lint.unit.machine.values import Choice, Closure, Entries, Items, Partial, Record, Term, Value, alternatives, subterms
+from cutile_lint.unit.runs import Run
+from cutile_lint.unit.timed.keys import is_readable
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.model import KernelUnit
+
+
+@dataclass(slots=True, eq=False)
+class Unstable:
+    """An element that changes from call to call, or cannot be part of a key."""
+
+    run: Run
+    tuning: Tuning
+    place: Place
+    name: str
+    reason: str
+
+
+def unstable(unit: KernelUnit) -> Iterator[Unstable]:
+    for run in unit.runs:
+        for tuning in run.tunings:
+            if tuning.key is None:
+                continue
+            place = key_place(tuning)
+            found = list(_bad(unit, run, tuning, tuning.key, place))
+            yield from found
+            if not found and is_readable(tuning.key) and _is_constant(tuning.key) and not _constant_work(run, tuning):
+                yield Unstable(run, tuning, place, "`key`", "is the same for every call: one tuned config serves all shapes")
+
+
+def key_place(tuning: Tuning) -> Place:
+    """Where the key is written: its tuple, else the argument."""
+    key, arguments = tuning.key, tuning.event.arguments
+    if isinstance(key, (Items, Entries)) and key.place is not None:
+        return key.place
+    if arguments is not None:
+        if "key" in arguments.keyword_places:
+            return arguments.keyword_places["key"]
+        if len(arguments.places) > 2:
+            return arguments.places[2]
+    return tuning.event.place
+
+
+def element_places(unit: KernelUnit, value: Value) -> list[Place | None]:
+    """The places of a tuple's elements in its own text, where they stand there one by one."""
+    if not isinstance(value, Items):
+        return []
+    node = node_at(unit.program, value.place) if value.place is not None else None
+    if isinstance(node, syntax.Sequence) and len(node.items) == len(value.items):
+        return [Place(value.place.source, item.span) for item in node.items]  # type: ignore[union-attr]
+    return [None] * len(value.items)
+
+
+def _bad(unit: KernelUnit, run: Run, tuning: Tuning, value: Value, place: Place, depth: int = 0) -> Iterator[Unstable]:
+    for _, one in alternatives(value):
+        reason = _reason(run, tuning, one)
+        if reason:
+            yield Unstable(run, tuning, place, _text(place), reason)
+            return
+        if isinstance(one, Items) and depth < 6:
+            for item, at in zip(one.items, element_places(unit, one), strict=True):
+                yield from _bad(unit, run, tuning, item, at or place, depth + 1)
+
+
+def _reason(run: Run, tuning: Tuning, value: Value) -> str:
+    if isinstance(value, Items):
+        configs = [one for _, one in alternatives(tuning.configs)] if tuning.configs is not None else []
+        if any(value is one for one in configs):
+            return "is the list of configs, which is new in every call"
+        return (
+            "" if value.kind == "tuple" else f"is a {value.kind}, which cannot be hashed" if value.kind in ("list", "set") else ""
+        )
+    if isinstance(value, Entries):
+        return "is a dict, which cannot be hashed"
+    if isinstance(value, Record):
+        return "is an object that is new in every call"
+    if isinstance(value, (Closure, Partial)):
+        return "is a function that is new in every call"
+    if not isinstance(value, Term):
+        return ""
+    for part in subterms(value):
+        if isinstance(part, Term) and part.op == "method" and part.name in ("data_ptr", "untyped_storage"):
+            return "is an address, which changes from call to call"
+        if isinstance(part, Term) and part.op == "call" and part.name in ("id", "builtins.id"):
+            return "is an object's identity, which changes from call to call"
+    inner = value.args[0] if value.op == "call" and value.name in ("str", "repr", "hash") and value.args else value
+    if run.tensors.is_tensor(inner) and not _is_number(inner):
+        return "is a tensor: it is compared by its elements, and hashed by identity"
+    if value.op == "call" and value.name == "list":
+        return "is a list, which cannot be hashed"
+    if _is_float(run, value):
+        return "is a float that varies from call to call and changes no launch"
+    return ""
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Term) and value.op in ("compare", "not", "and", "or")
+
+
+def _is_float(run: Run, value: Term) -> bool:
+    inner = bare(value)
+    if value.op == "call" and value.name == "float":
+        return any(isinstance(part, Term) and part.op == "input" for part in subterms(value))
+    if isinstance(inner, Term) and inner.op == "input" and inner is value:
+        param = next((param for param in run.function.params if param.name == inner.name), None)
+        if param is not None and isinstance(param.default, syntax.Const) and type(param.default.value) is float:
+            return True
+        return param is not None and param.annotation.replace(" ", "") in ("float", "float|None", "Optional[float]", "None|float")
+    return False
+
+
+def _is_constant(key: Value) -> bool:
+    """Nothing of a key depends on the call."""
+    return not any(
+        True for leaf in leaves(key) for part in _parts(leaf) if isinstance(part, Term) and part.op not in ("external", "global")
+    )
+
+
+def _parts(value: Value) -> Iterator[Value]:
+    yield from subterms(value)
+    if isinstance(value, Choice):
+        for path, _ in value.alternatives:
+            for literal in path:
+                yield from subterms(literal.test)
+
+
+def _constant_work(run: Run, tuning: Tuning) -> bool:
+    """The callable has no tensor inputs: every call is alike."""
+    return not any(
+        isinstance(part, Term) and part.op == "input"
+        for launch in run.launches
+        if launch.timed == tuning.number
+        for value in launch.arguments.positional
+        for part in subterms(value)
+    )
+
+
+def _text(place: Place) -> str:
+    text = " ".join(place.text.split())
+    return f"`{text}`" if text and len(text) <= 50 and "`" not in text else "an element of the key"

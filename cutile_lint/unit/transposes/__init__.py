@@ -1,0 +1,1 @@
+"""Who transposes what, over the three layers."""
