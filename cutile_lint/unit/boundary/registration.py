@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,11 +62,18 @@ def _in_library(unit: KernelUnit) -> Iterator[NotRegistered]:
         )
 
 
+#: what makes a Rust file bring in others
+_NAMES_FILES = re.compile(rb"\binclude!|\bmod\s+\w+\s*;|#\[path\b")
+
+
 def _reached(unit: KernelUnit, library: Path) -> set[Path] | None:
     """The files that the crate root includes or declares as modules, and those that they do; None when some cannot be told."""
     reached, waiting = {library}, [library]
     while waiting:
         path = waiting.pop()
+        source = unit.program.workspace.source(path)
+        if source is not None and path != library and not _NAMES_FILES.search(source.data):
+            continue  # other ops' kernels and exports need not be parsed for this
         module = unit.program.module(path)
         if module is None:
             continue
