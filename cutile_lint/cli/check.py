@@ -236,7 +236,8 @@ def _report(run: Run, findings: list[Finding], fixes: FixResult | None) -> None:
         from cutile_lint.reports.known import gone_report
 
         told += gone_report(run.gone, run.baseline, view)
-    if for_people and not run.options.diff:
+    # a run that failed checked nothing, or not all: it does not say that all is well
+    if for_people and not run.options.diff and (findings or fixes is not None or not run.errors):
         from cutile_lint.reports.summary import summary
 
         applied, undone = (len(fixes.applied), len(fixes.undone)) if fixes else (0, 0)

@@ -290,3 +290,9 @@ def test_names_with_escapes_stay_harmless(lint: Lint) -> None:
     for output_format in ("full", "concise", "github", "markdown"):
         out = lint("--output-format", output_format).out
         assert "\x1b" not in out and not any(line.startswith("::error::") for line in out.splitlines())
+
+
+def test_a_run_that_failed_does_not_say_that_all_is_well(lint: Lint) -> None:
+    result = lint("nowhere.py")
+    assert (result.status, result.out) == (2, "")
+    assert "no such file" in result.err
