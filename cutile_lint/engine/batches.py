@@ -114,6 +114,8 @@ class _Worker:
 
 def _forked(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Report], processes: int) -> Iterator[Outcome]:
     """Every ``processes``-th batch in a process of its own. A process that dies has its batches checked here."""
+    import signal
+
     sys.stdout.flush()
     sys.stderr.flush()
     count = len(plan) - 1
@@ -122,11 +124,13 @@ def _forked(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], 
         for first in range(processes):
             numbers = range(first, count, processes)
             reading, writing = os.pipe()
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # an interrupt must find every process on the list
             process = os.fork()
             if process == 0:
                 _work(plan, workspace, run, numbers, writing)
-            os.close(writing)
             workers.append(_Worker(process, reading, numbers))
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            os.close(writing)
         _collect(workers)
     finally:
         for worker in workers:
@@ -151,6 +155,7 @@ def _work(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Re
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it at once, without a word: the parent speaks
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         outcomes = {number: _check(plan, workspace, run, number) for number in numbers}
         if outcomes:
             from cutile_lint.inputs import loaded_modules
