@@ -66,7 +66,7 @@ def session_work(root: Path) -> None:
     from cutile_lint.server.session import Session
     from cutile_lint.server.settings import ClientSettings
     from cutile_lint.sources import Source
-    from cutile_lint.unit import program
+    from cutile_lint.unit.linking import program
 
     parsed: list[Path] = []
     parse = program.parse
