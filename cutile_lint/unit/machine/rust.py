@@ -149,6 +149,8 @@ class RustDialect(Dialect):
                 and arguments.positional
             ):
                 return arguments.positional[0]
+            if name in ("Vec::new", "Vec::with_capacity", "std::vec::Vec::new", "VecDeque::new"):
+                return Items("list", [], machine.place(node), born=machine.path)
             if last == "drop" and len(arguments.positional) == 1:
                 machine.emit("delete", node, value=arguments.positional[0])
                 return Known(None)
