@@ -41,7 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if status is None:
             import gc
 
-            gc.set_threshold(50_000, 20, 50)  # trees and traces live to the end: looking for garbage in them cost a fifth of a check
+            gc.set_threshold(
+                50_000, 20, 50
+            )  # trees and traces live to the end: looking for garbage in them cost a fifth of a check
             status = _command(command)(arguments)
         sys.stdout.flush()
         return status
