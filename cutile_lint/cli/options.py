@@ -16,7 +16,7 @@ from cutile_lint.sources.workspace import absolute
 
 EPILOG = """\
 commands: check (the default), rule, checklist, flow, add-ignore, baseline,
-          config, clean, new-rule, test-rules, completion
+          config, clean, new-rule, test-rules, completion, server
 exit status: 0 clean, 1 findings at or above --min-level, 2 an error of usage, configuration or cutile-lint"""
 
 
