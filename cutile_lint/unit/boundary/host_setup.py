@@ -39,20 +39,12 @@ def fixed_devices(unit: KernelUnit) -> Iterator[HostFault]:
         for event in boundary.run.trace.events:
             if event.kind != "call" or event.arguments is None or not event.arguments.positional:
                 continue
-            if not event.name.endswith(("::new", "::get")) or _whole_path(unit, event) not in _DEVICES:
+            if not event.name.endswith(("::new", "::get")) or "::".join(event.name.split("::")[-2:]) not in _DEVICES:
                 continue
             found = _device_fault(boundary, event)
             if found is not None and found.place not in seen:
                 seen.add(found.place)
                 yield found
-
-
-def _whole_path(unit: KernelUnit, event: Event) -> str:
-    """The type and the function, the type by its own name where it was imported under another."""
-    head, _, rest = event.name.partition("::")
-    module = unit.program.module(event.place.source.path)
-    path = f"{rust_names(module).get(head, head) if module is not None else head}::{rest}"
-    return "::".join(path.split("::")[-2:])
 
 
 def _device_fault(boundary: Boundary, event: Event) -> HostFault | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source
+from cutile_lint.unit.linking.rust_imports import renamed
 from cutile_lint.unit.machine.rust import Macro
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.values import Closure, Known, Value
@@ -85,6 +86,7 @@ class Crate:
     entries: dict[str, Entry] = field(default_factory=dict)
     exports: list[Export] = field(default_factory=list)
     _entry_functions: dict[int, Entry] = field(default_factory=dict)
+    _renamed: dict[int, dict[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for module in self.modules:
@@ -133,12 +135,35 @@ class Crate:
     def entry_of(self, function: syntax.Function) -> Entry | None:
         return self._entry_functions.get(id(function))
 
+    def own_path(self, path: str, source: Source) -> str:
+        """The path with its first segment as that is called where it is defined (``Gpu::new`` → ``Device::new``)."""
+        head, separator, rest = path.partition("::")
+        own = self._renamings(source).get(head.removesuffix("!"))
+        return path if own is None else f"{own}{'!' * head.endswith('!')}{separator}{rest}"
+
+    def _renamings(self, source: Source) -> dict[str, str]:
+        found = self._renamed.get(id(source))
+        if found is None:
+            module = next((module for module in self.modules if module.source is source), None)
+            found = self._renamed[id(source)] = renamed(module) if module is not None else {}
+        return found
+
+    def _exported_as(self, name: str) -> str | None:
+        """What another file calls by this name and hands on (``pub use a::b as name``)."""
+        bare = name.removesuffix("!")
+        found = {names[bare] for module in self.modules if bare in (names := self._renamings(module.source))}
+        return f"{found.pop()}{'!' * name.endswith('!')}" if len(found) == 1 else None
+
     def find(self, path: str, source: Source) -> Item | None:
         """The item that a path means in a file: the last segment names it, the one before it must agree if it is a module or type."""
+        path = self.own_path(path, source)
         segments = [part for part in path.split("::") if part and part not in ("crate", "self", "super", "Self")]
         if not segments:
             return None
-        found = self.items.get(segments[-1], [])
+        found = self.items.get(segments[-1])
+        if found is None:
+            other = self._exported_as(segments[-1])
+            found = self.items.get(other, []) if other is not None else []
         if len(segments) > 1:
             qualifier = segments[-2]
             files = [item for item in found if qualifier in item.modules or item.source.path.stem == qualifier]

@@ -94,7 +94,10 @@ class RustDialect(Dialect):
         found = self.crate.value(machine, head, machine.scope.source)
         if found is not None:
             return found
-        return Term("external", head, place=machine.place(node))
+        return Term("external", self.crate.own_path(head, machine.scope.source), place=machine.place(node))
+
+    def do_import(self, machine: Machine, node: syntax.Import) -> None:
+        """Nothing: what a path means is found through the crate."""
 
     def _metavariable(self, machine: Machine, name: str) -> Value:
         if name.startswith("$crate"):

@@ -138,8 +138,10 @@ def attach_options(boundary: Boundary, launch: KernelLaunch, program: Program) -
 
 
 def _default(source: Source) -> str:
-    imported = re.search(rb"\buse\s[^;]*\bCompileOptions\b", source.data)
-    return "CompileOptions" if imported else "cutile::tile_kernel::CompileOptions"
+    imported = re.search(rb"\buse\s[^;]*\bCompileOptions\b(?:\s+as\s+(\w+))?", source.data)
+    if imported is None:
+        return "cutile::tile_kernel::CompileOptions"
+    return (imported[1] or b"CompileOptions").decode()
 
 
 def _typed(slot: Slot) -> str:
