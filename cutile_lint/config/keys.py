@@ -13,6 +13,7 @@ from cutile_lint.errors import UserError
 from cutile_lint.findings import Level
 
 _SELECTOR = re.compile(r"ALL|[A-Z]+[0-9]*|[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_RULE = re.compile(r"[A-Z]{2,8}[0-9]{3,4}|[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _VERSION = re.compile(r"\d+(\.\d+){0,2}")
 _ARCH = re.compile(r"sm_?(\d{2,3}[a-z]?)")
 
@@ -117,6 +118,17 @@ def _runtime_names(value: Any, folder: Path) -> dict[str, tuple[str, ...]]:
     return names
 
 
+def _rules(value: Any, folder: Path) -> dict[str, dict[str, Any]]:
+    """Options of rules; which ones there are is not known here."""
+    tables = {}
+    for rule, options in _table(value).items():
+        if not _RULE.fullmatch(rule):
+            raise Wrong(f"has the entry `{rule}`, which is neither the code of one rule (`CTL208`) nor the name of one")
+        table = _inside(rule, lambda item, _: _table(item), options, folder)
+        tables[rule] = {name: tuple(item) if isinstance(item, list) else item for name, item in table.items()}
+    return tables
+
+
 def _inside(entry: str, reader: Callable[[Any, Path], Any], value: Any, folder: Path) -> Any:
     try:
         return reader(value, folder)
@@ -135,6 +147,7 @@ READERS: dict[str, Callable[[Any, Path], Any]] = {
     "ignore": selectors,
     "severity": _severity,
     "per-file-ignores": _per_file_ignores,
+    "rules": _rules,
     "exclude": strings,
     "extend-exclude": strings,
     "target-arch": arch,

@@ -89,35 +89,35 @@ def load_file(file: Path, workspace: Workspace) -> Settings | None:
         return None
     from cutile_lint.config.keys import read_table
 
-    seen = [file]
-    origins = dict.fromkeys(table, file)
+    fields: dict[str, Any] = {}
+    origins: dict[str, Path] = {}
+    for where, one in reversed(_chain(file, table, workspace)):
+        read = read_table(one, where)
+        if "rules" in read:  # options are keys of their own: each holds where the extending file has none
+            given, below = read["rules"], fields.get("rules", {})
+            origins |= {f"rules.{rule}.{name}": where for rule, options in given.items() for name in options}
+            read["rules"] = {rule: {**below.get(rule, {}), **given.get(rule, {})} for rule in (*below, *given)}
+        fields |= read
+        origins |= dict.fromkeys(one, where)
+    return Settings(root=file.parent, file=file, origins=origins, **fields)
+
+
+def _chain(file: Path, table: dict[str, Any], workspace: Workspace) -> list[tuple[Path, dict[str, Any]]]:
+    """The tables of a file and of those that it extends, one after the other, without their ``extend``. Raises UserError."""
+    chain = [(file, table)]
     while "extend" in table:
         extended = table.pop("extend")
         if not isinstance(extended, str):
-            raise UserError(f"{seen[-1]}: key `extend` takes the path of another configuration file")
-        base_file = absolute(seen[-1].parent / extended)
-        if base_file in seen:
-            raise UserError(f"{seen[-1]}: key `extend` goes in a circle through `{base_file}`")
+            raise UserError(f"{file}: key `extend` takes the path of another configuration file")
+        base_file = absolute(file.parent / extended)
+        if any(base_file == seen for seen, _ in chain):
+            raise UserError(f"{file}: key `extend` goes in a circle through `{base_file}`")
         base = _table(base_file, workspace)
         if base is None:
-            raise UserError(f"{seen[-1]}: key `extend` names `{extended}`, which is not there or has no table of ours")
-        seen.append(base_file)
-        origins = {**dict.fromkeys(base, base_file), **origins}
-        fields = read_table({key: value for key, value in base.items() if key != "extend"}, base_file)
-        table = {**{key: _Read(fields[key.replace("-", "_")]) for key in base if key != "extend"}, **table}
-        if "extend" in base:
-            table["extend"] = base["extend"]
-    ready = {key.replace("-", "_"): value.value for key, value in table.items() if isinstance(value, _Read)}
-    fields = read_table({key: value for key, value in table.items() if not isinstance(value, _Read)}, file)
-    origins.pop("extend", None)
-    return Settings(root=file.parent, file=file, origins=origins, **ready, **fields)
-
-
-class _Read:
-    """A value that an extended file gave: already read, with its paths relative to that file."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
+            raise UserError(f"{file}: key `extend` names `{extended}`, which is not there or has no table of ours")
+        file, table = base_file, base
+        chain.append((file, table))
+    return chain
 
 
 def _table(file: Path, workspace: Workspace) -> dict[str, Any] | None:

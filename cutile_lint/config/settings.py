@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from cutile_lint.findings import Level
 from cutile_lint.records import dataclass, field
@@ -43,6 +44,8 @@ class Settings:
     ignore: tuple[str, ...] = ()
     severity: Mapping[str, Level] = field(default_factory=dict)
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: rule (code or name) -> option -> value as it is written; ``engine.rule_options`` knows which there are
+    rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     #: None: the folders that are skipped by default
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
@@ -58,7 +61,7 @@ class Settings:
     cache_dir: Path | None = None
     min_level: Level = Level.WARNING
     output_format: str = "full"
-    #: key -> the file that gave it its value; keys with their default are not in it
+    #: key -> the file that gave it its value; keys with their default are not in it. Options of rules: ``rules.CTL208.ignore-fields``
     origins: Mapping[str, Path] = field(default_factory=dict, compare=False)
 
     def names(self, role: str) -> tuple[str, ...]:

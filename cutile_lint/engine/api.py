@@ -167,8 +167,8 @@ def chosen_rules(settings: Iterable[Settings], report: CheckReport) -> tuple[dic
     known: dict[str, RuleInfo] = {}
     for one in settings:
         registry = Registry(_rules_of(one, report))
-        if not report.errors:  # else a selector may mean a rule of what is broken
-            _check_selectors(one, registry)
+        # a selector may mean a rule of what is broken, or of what is not trusted
+        check_words(one, registry, whole=not report.errors and not one.untrusted_rule_paths)
         known |= {info.code: info for info in registry.rules}
         chosen |= {info.code: info for info in registry.rules if one.selects(info.code, info.name)}
     return chosen, {key: info.code for info in known.values() for key in (info.code, info.name)}
@@ -189,8 +189,13 @@ def _rules_of(settings: Settings, report: CheckReport) -> list[RuleInfo]:
     return rules
 
 
-def _check_selectors(settings: Settings, registry: Registry) -> None:
-    """Raise UserError for a selector in ``severity`` or ``per-file-ignores`` that no rule has, and place those in ``select``."""
+def check_words(settings: Settings, registry: Registry, whole: bool = True) -> None:
+    """Raise UserError for a selector that no rule has, and for options that are wrong; ``whole``: the registry knows all rules."""
+    from cutile_lint.engine.rule_options import check_options
+
+    check_options(settings, registry, whole)
+    if not whole:
+        return
     where = f"{settings.file}: " if settings.file else ""
     lists = {
         "select": settings.select,

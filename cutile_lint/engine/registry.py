@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cutile_lint.config.settings import Settings
 from cutile_lint.engine.rule_index import load_index
+from cutile_lint.engine.rule_options import RuleOption, options_from
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding, Level
 from cutile_lint.records import dataclass, field
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from cutile_lint.engine.plugins import Plugin
     from cutile_lint.unit import KernelUnit
 
-Check = Callable[["KernelUnit"], Iterable[Finding]]
+#: ``check(unit)``; of a rule with options ``check(unit, options)``
+Check = Callable[..., Iterable[Finding]]
 
 _BUILTIN = "cutile_lint._rules"
 _PREFIX = re.compile(r"[A-Z]+[0-9]*")
@@ -50,6 +52,7 @@ class RuleInfo:
     root: Path = field(compare=False)
     #: the package that the rule is imported from; empty: from files below ``root``
     package: str = field(default=_BUILTIN, compare=False)
+    options: tuple[RuleOption, ...] = field(default=(), compare=False)
 
     @property
     def builtin(self) -> bool:
@@ -92,8 +95,8 @@ def _import_file(info: RuleInfo) -> ModuleType:
 
 def _infos(rows: Iterable[Sequence[Any]], root: Path, package: str) -> list[RuleInfo]:
     return [
-        RuleInfo(code, name, Level(level), fix, layer, tuple(needs), summary, module, coded, root, package)
-        for code, name, level, fix, layer, needs, summary, module, coded in rows
+        RuleInfo(code, name, Level(level), fix, layer, tuple(needs), summary, module, coded, root, package, options_from(options))
+        for code, name, level, fix, layer, needs, summary, module, coded, options in rows
     ]
 
 

@@ -40,7 +40,7 @@ def load_doc(info: RuleInfo) -> RuleDoc:
     """Read the rule's YAML file. Raises :class:`RuleFileError` naming file and key for anything it does not know."""
     path = info.yaml_path
     data = read_yaml(path)
-    _only_known(path, "the rule", data, {*FIELDS, *TEXTS, *LISTS, *CASES, "pattern"})
+    _only_known(path, "the rule", data, {*FIELDS, *TEXTS, *LISTS, *CASES, "pattern", "options"})
     values: dict[str, Any] = {key: _text(path, key, data.get(key) or "") for key in TEXTS}
     values |= {key: tuple(_list(path, key, data.get(key) or [], str)) for key in LISTS}
     values |= {key: tuple(_list(path, key, data.get(key) or [], dict)) for key in CASES}

@@ -17,8 +17,8 @@ from typing import Any
 from cutile_lint.errors import UserError
 
 #: raise when the shape of the index changes
-FORMAT = 1
-#: keys of the YAML file that go into the index, in this order; then the module below the rules root, and whether it has code
+FORMAT = 2
+#: keys of the YAML file that go into the index, in this order; then module below the rules root, whether it has code, options
 FIELDS = ("code", "name", "level", "fix", "layer", "needs", "summary")
 
 LEVELS = ("info", "warning", "error")
@@ -99,7 +99,19 @@ def index_row(path: Path, root: Path) -> list[Any]:
     coded = path.with_suffix(".py").is_file()
     if coded and "pattern" in data:
         raise RuleFileError(f"{path}: the rule has a module and a `pattern`; one of them is enough")
-    return [*values, ".".join(relative.parts), coded or "pattern" in data]
+    return [*values, ".".join(relative.parts), coded or "pattern" in data, _options(path, data)]
+
+
+def _options(path: Path, data: dict[str, Any]) -> list[Any]:
+    """Rows of ``rule_options``."""
+    if "options" not in data:
+        return []
+    from cutile_lint.engine.rule_options import BadOption, declared
+
+    try:
+        return declared(data["options"])
+    except BadOption as wrong:
+        raise RuleFileError(f"{path}: `options` {wrong}") from None
 
 
 def build_index(root: Path, *, frozen: bool = False) -> dict[str, Any]:
@@ -109,9 +121,10 @@ def build_index(root: Path, *, frozen: bool = False) -> dict[str, Any]:
     for column, word in ((0, "code"), (1, "name")):
         seen: dict[str, str] = {}
         for row in rows:
+            module = row[len(FIELDS)]
             if row[column] in seen:
-                raise RuleFileError(f"{root}: the {word} `{row[column]}` is used by `{seen[row[column]]}` and by `{row[-2]}`")
-            seen[row[column]] = row[-2]
+                raise RuleFileError(f"{root}: the {word} `{row[column]}` is used by `{seen[row[column]]}` and by `{module}`")
+            seen[row[column]] = module
     return {"format": FORMAT, "frozen": frozen, "stamp": marks, "rules": rows}
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.config.settings import Settings
 from cutile_lint.engine.registry import Check, RuleInfo, registry
+from cutile_lint.engine.rule_options import values_of
 from cutile_lint.engine.suppressions import Suppressions, read_suppressions
 from cutile_lint.findings import Finding
 from cutile_lint.records import dataclass, field, replace
@@ -159,7 +160,7 @@ def _checked(info: RuleInfo, check: Check, unit: KernelUnit, report: Report) -> 
     """The rule's findings on one unit, completed; those yielded before it failed are kept."""
     findings: list[Finding] = []
     try:
-        for finding in check(unit):
+        for finding in check(unit, values_of(info, unit.settings)) if info.options else check(unit):
             findings.append(_complete(finding, info, unit.name))
     except (Exception, SystemExit) as error:
         report.errors.append(_error(info, unit.name, error))

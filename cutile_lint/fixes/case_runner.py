@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from cutile_lint.config import Configurations, Settings
 from cutile_lint.engine.cases import CaseRun, Tree
-from cutile_lint.engine.registry import RuleInfo
+from cutile_lint.engine.registry import Registry, RuleInfo, builtin_rules
+from cutile_lint.engine.rule_options import check_options
 from cutile_lint.engine.run import Report, run
 from cutile_lint.fixes.loop import fix_loop
 from cutile_lint.sources import Workspace
@@ -50,6 +51,7 @@ class MemoryRunner:
 
         workspace = Workspace(overlays)
         settings = Configurations(workspace).for_folder(self.root)
+        check_options(settings, Registry(dict.fromkeys([*builtin_rules(), *rules])))
         load: Load = self._load or unit.load
         return run(load(workspace, files, settings), rules, settings, judged=frozenset(files))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from cutile_lint.engine.registry import RuleInfo
 from cutile_lint.engine.rule_docs import RuleDoc
@@ -48,9 +50,26 @@ def sections(doc: RuleDoc) -> dict[str, str]:
         "Use instead": doc.use_instead,
         "What it leaves alone": "\n".join(f"- {item}" for item in doc.leaves_alone),
         "Fix safety": doc.fix_safety,
+        "Options": options(doc.info),
         "Checklist": "\n".join(f"- {item}" for item in doc.checklist),
     }
     return {heading: text for heading, text in said.items() if text}
+
+
+def options(info: RuleInfo) -> str:
+    """A rule's options as Markdown: what each takes, and how it is written in ``cutile-lint.toml`` (with its default)."""
+    if not info.options:
+        return ""
+    told = "\n".join(f"- `{one.name}` ({one.takes}): {one.description}" for one in info.options)
+    lines = "\n".join(f"{one.name} = {toml(one.default)}" for one in info.options)
+    return f"{told}\n\nWith their defaults, in `pyproject.toml`:\n\n```toml\n[tool.cutile-lint.rules.{info.code}]\n{lines}\n```"
+
+
+def toml(value: Any) -> str:
+    """A text, number or list of texts as TOML."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
 
 
 def body(markdown: str, view: View) -> list[str]:

@@ -10,6 +10,7 @@ from cutile_lint import __version__
 from cutile_lint.engine.registry import RuleInfo, builtin_rules
 from cutile_lint.engine.rule_docs import RuleDoc, load_doc
 from cutile_lint.errors import UserError
+from cutile_lint.reports.rules import sections
 from cutile_lint.server.documents import uri_of
 
 _FIX = {"safe": "has a safe fix", "unsafe": "has an unsafe fix", "manual": "is fixed by hand"}
@@ -35,23 +36,8 @@ def page(code: str) -> str:
 def markdown(doc: RuleDoc) -> str:
     info = doc.info
     parts = [f"# {info.code} {info.name}", info.summary, f"*{info.level.value}; {_FIX[info.fix]}*"]
-    for heading, text in {
-        "What it does": doc.what,
-        "Why is this bad?": doc.why,
-        "Example": doc.example,
-        "Use instead": doc.use_instead,
-        "What it leaves alone": _listed(doc.leaves_alone),
-        "Fix safety": doc.fix_safety,
-        "Cost": doc.cost,
-        "Checklist": _listed(doc.checklist),
-    }.items():
-        if text:
-            parts.append(f"## {heading}\n{text}")
+    parts += [f"## {heading}\n{text}" for heading, text in sections(doc).items()]
     return "\n\n".join(parts) + "\n"
-
-
-def _listed(items: tuple[str, ...]) -> str:
-    return "\n".join(f"- {item}" for item in items)
 
 
 def page_uri(code: str, name: str, docs_url: str) -> str:

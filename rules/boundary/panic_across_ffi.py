@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.boundary.panics import panics
 
 
-def check(unit: KernelUnit) -> Iterator[Finding]:
-    found_here = list(panics(unit))
+def check(unit: KernelUnit, options: Mapping[str, Any]) -> Iterator[Finding]:
+    found_here = [found for found in panics(unit) if found.kind not in options["allow"]]
     if found_here and unit.manifest is not None and unit.manifest.panics_abort():
         return
     for found in found_here:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.boundary.dependencies import unpinned
 
 
-def check(unit: KernelUnit) -> Iterator[Finding]:
+def check(unit: KernelUnit, options: Mapping[str, Any]) -> Iterator[Finding]:
     manifest = unit.manifest
     if manifest is None:
         return
-    for dependency, what in unpinned(manifest):
+    crates = [name.replace("_", "-") for name in options["crates"]]
+    for dependency, what in unpinned(manifest, crates, options["allow-path"]):
         yield Finding(
             dependency.place,
             f"`{dependency.name}` {what}",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from cutile_lint.findings import Finding, Level, Related
 from cutile_lint.sources import Place
@@ -12,8 +13,8 @@ from cutile_lint.unit.options.drift import Drift, drifts, shown, written_name
 _SHOWN = 3
 
 
-def check(unit: KernelUnit) -> Iterator[Finding]:
-    for drift in drifts(unit):
+def check(unit: KernelUnit, options: Mapping[str, Any]) -> Iterator[Finding]:
+    for drift in drifts(unit, options["ignore-fields"]):
         if drift.group.configs[1:] or drift.changed or drift.total == 1:  # one config for many: CTL112
             yield _finding(unit, drift)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
@@ -11,7 +12,7 @@ from cutile_lint.unit.device.kernel import Access, Kernel
 from cutile_lint.unit.reference.kernels import ReferenceKernel
 
 
-def check(unit: KernelUnit) -> Iterator[Finding]:
+def check(unit: KernelUnit, options: Mapping[str, Any]) -> Iterator[Finding]:
     for kernel in unit.kernels:
         evidence = unit.entry_reference(kernel.entry)
         if evidence is None:
@@ -21,7 +22,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
             if not known or (wanted == {None} and _says_nothing(kernel, access, known)):
                 continue
             for number, place in given_latencies(unit, kernel, access):
-                if number not in wanted:
+                if not any(one is not None and abs(number - one) <= options["tolerance"] for one in wanted):
                     text = " or ".join(str(one) for one in sorted(wanted, key=str) if one is not None) or "the compiler's choice"
                     yield Finding(
                         place,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.linking.names import fits
 
 
-def check(unit: KernelUnit) -> Iterator[Finding]:
+def check(unit: KernelUnit, options: Mapping[str, Any]) -> Iterator[Finding]:
     for found in unit.timed_work:
-        if found.kind != "compute":
+        if found.kind != "compute" or fits(found.work.name.strip("`"), options["allow-calls"]):
             continue
         fallback = ", as a fallback" if found.in_handler else ""
         yield Finding(

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.linking.names import fits
 from cutile_lint.unit.linking.where import function_of, statement_of
 from cutile_lint.unit.timed.extra_work import extra_work
 
 
-def check(unit: KernelUnit) -> Iterator[Finding]:
+def check(unit: KernelUnit, options: Mapping[str, Any]) -> Iterator[Finding]:
     seen = set()
     for found in extra_work(unit):
         event = found.item.event
-        if event.place in seen:
+        name = found.item.work.name.strip("`")
+        if event.place in seen or fits(name, options["allow-calls"]):
             continue
         seen.add(event.place)
-        name = found.item.work.name.strip("`")
         if found.fallback:
             message = f"`{name}` computes the result with PyTorch on a path that never launches the kernel"
             help_text = "launch the kernel, or refuse the call (`NotImplementedError`) so that another backend is chosen"

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Panic:
+    #: `unwrap`, `expect`, a macro's name without `!` (`assert` for `assert_eq`), `division`, `index`
+    kind: str
     place: Place
     message: str
     statement: Place | None
@@ -39,8 +41,15 @@ def panics(unit: KernelUnit) -> Iterator[Panic]:
             message = _message(unit, boundary, event)
             if message is not None:
                 seen.add(event.place)
-                yield Panic(event.place, message, event.statement, event.stop.frame.name)
+                yield Panic(_kind(event), event.place, message, event.statement, event.stop.frame.name)
         yield from _indexing(boundary, seen)
+
+
+def _kind(event: Event) -> str:
+    if event.kind != "panic":
+        return "division"
+    name = event.name.strip(".!")
+    return next((kind for kind in ("assert", "unwrap", "expect") if name.startswith(kind)), name)
 
 
 def _is_caught(event: Event) -> bool:
@@ -161,9 +170,8 @@ def _indexing(boundary: Boundary, seen: set[Place]) -> Iterator[Panic]:
         place = Place(export.source, node.span)
         if used and not used & compared and place not in seen:
             seen.add(place)
-            yield Panic(
-                place, f"`{_short(place.text)}` panics when the caller passes an index out of range", None, boundary.symbol
-            )
+            message = f"`{_short(place.text)}` panics when the caller passes an index out of range"
+            yield Panic("index", place, message, None, boundary.symbol)
 
 
 def _bounds(node: syntax.Node) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
@@ -13,6 +13,7 @@ from cutile_lint.unit.boundary.dtypes import dtype_of
 from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.device.kernel import Kernel
 from cutile_lint.unit.launches import KernelLaunch, Launch, described_tensor
+from cutile_lint.unit.linking.names import fits
 from cutile_lint.unit.machine.values import Term, Value, alternatives, subterms
 from cutile_lint.unit.transposes.owners import descriptor_of
 
@@ -33,12 +34,14 @@ class ConcreteData:
     type: str
 
 
-def concrete_data(unit: KernelUnit, kernel: Kernel) -> Iterator[ConcreteData]:
+def concrete_data(unit: KernelUnit, kernel: Kernel, fixed: Sequence[str] = ()) -> Iterator[ConcreteData]:
+    """``fixed``: (patterns of) parameters whose type is meant."""
     entry = kernel.entry
     if _FLOATS & set(entry.name.lower().split("_")):
         return  # one of a family that is written for each type, and says so
     generic = any(one.kind == "type" for one in entry.generics)
     floats = [(param, type_) for param in entry.function.params if (type_ := element_of(param)) in _FLOATS]
+    floats = [(param, type_) for param, type_ in floats if not fits(param.name, fixed)]
     if generic:
         for param, type_ in floats:
             if type_ in _HALF:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
 from cutile_lint.frontends import syntax
+
+
+def fits(name: str, patterns: Iterable[str]) -> bool:
+    """Whether one of the patterns (``*`` stands for any text) is the name."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def imports_of(module: syntax.Module) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends.reference.configs import COMPILE_OPTIONS, ReferenceConfig
@@ -11,6 +11,7 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.flows.config_names import config_names, is_tuned_elsewhere
 from cutile_lint.unit.flows.configs import Config, configs_of
 from cutile_lint.unit.linking.architecture import ArchFolder, device_tests
+from cutile_lint.unit.linking.names import fits
 from cutile_lint.unit.machine.trace import Tuning
 from cutile_lint.unit.machine.values import Known
 from cutile_lint.unit.reference.run import function_around
@@ -77,8 +78,8 @@ def wrapper_configs(unit: KernelUnit, reference: Reference) -> Iterator[WrapperC
             yield from groups.values()
 
 
-def drifts(unit: KernelUnit) -> Iterator[Drift]:
-    """Groups whose configs lack some of the reference's."""
+def drifts(unit: KernelUnit, ignored: Sequence[str] = ()) -> Iterator[Drift]:
+    """Groups whose configs lack some of the reference's; ``ignored`` are (patterns of) fields that are not compared."""
     reference = unit.reference
     if reference is None:
         return
@@ -86,7 +87,7 @@ def drifts(unit: KernelUnit) -> Iterator[Drift]:
         found: list[Drift] = []
         for variant in group.variants:
             for configs in reference_branches(variant, reference):
-                compared = _compare(group, variant, configs)
+                compared = _compare(group, variant, configs, ignored)
                 if compared is None:
                     break
                 found.append(compared)
@@ -113,12 +114,15 @@ def reference_branches(variant: ReferenceVariant, reference: Reference) -> list[
     return [always + configs for configs in by_condition.values()] or [always]
 
 
-def _compare(group: WrapperConfigs, variant: ReferenceVariant, configs: list[ReferenceConfig]) -> Drift | None:
+def _compare(
+    group: WrapperConfigs, variant: ReferenceVariant, configs: list[ReferenceConfig], ignored: Sequence[str]
+) -> Drift | None:
     """The difference; None when there is nothing to compare, or values are not known."""
     ours = [(config, _numbers(config)) for config in group.configs]
     own_names = [name for _, numbers in ours for name in numbers]
     names = [name for name in dict.fromkeys(own_names) if any(name in config.values for config in configs)]
     names = [name for name in names if name != "latency" and not is_tuned_elsewhere(name)]
+    names = [name for name in names if not any(fits(one, ignored) for one in _spellings(name, group, configs))]
     if not any(name not in COMPILE_OPTIONS for name in names) or not configs:
         return None
     rows: list[tuple[Config, Row]] = [(config, tuple(numbers.get(name, _AUTO) for name in names)) for config, numbers in ours]
@@ -136,6 +140,12 @@ def _compare(group: WrapperConfigs, variant: ReferenceVariant, configs: list[Ref
         missing.remove(near)
         changed.append((config, near[0], [name for name, a, b in zip(names, row, near[1], strict=True) if a != b]))
     return Drift(group, variant, names, [config for config, _ in missing], changed, len(wanted), len(have & wanted))
+
+
+def _spellings(name: str, group: WrapperConfigs, configs: list[ReferenceConfig]) -> set[str]:
+    """A compared field as it is called here, in the wrapper and in the reference."""
+    theirs = {config.written.get(name, name) for config in configs}
+    return {name, *theirs, *(written_name(config, name) for config in group.configs)}
 
 
 def _first(rows: list) -> list:
