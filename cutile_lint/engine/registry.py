@@ -20,7 +20,6 @@ from cutile_lint.records import dataclass, field
 
 if TYPE_CHECKING:
     from cutile_lint.engine.plugins import Plugin
-    from cutile_lint.unit import KernelUnit
 
 #: ``check(unit)``; of a rule with options ``check(unit, options)``
 Check = Callable[..., Iterable[Finding]]

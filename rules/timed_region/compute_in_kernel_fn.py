@@ -12,7 +12,7 @@ from cutile_lint.unit.linking.names import fits
 
 def check(unit: KernelUnit, options: Mapping[str, Any]) -> Iterator[Finding]:
     for found in unit.timed_work:
-        if found.kind != "compute" or fits(found.work.name.strip("`"), options["allow-calls"]):
+        if found.kind != "compute" or fits(found.work.name.removesuffix("()"), options["allow-calls"]):
             continue
         fallback = ", as a fallback" if found.in_handler else ""
         yield Finding(
