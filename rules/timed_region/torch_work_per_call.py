@@ -16,8 +16,8 @@ def check(unit: KernelUnit, options: Mapping[str, Any]) -> Iterator[Finding]:
     seen = set()
     for found in extra_work(unit):
         event = found.item.event
-        name = found.item.work.name.removesuffix("()")
-        if event.place in seen or fits(name, options["allow-calls"]):
+        name = found.item.work.name.strip("`")
+        if event.place in seen or fits(name.removesuffix("()"), options["allow-calls"]):
             continue
         seen.add(event.place)
         if found.fallback:
