@@ -18,6 +18,9 @@ from cutile_lint.sources.workspace import Workspace
 _EXPORT = re.compile(rb'\bextern\s+"C"\s+fn\s+(\w+)|\bexport_name\s*=\s*"(\w+)"')
 _SYMBOL = re.compile(rb"\bcutile_\w+")
 _INCLUDE = re.compile(rb'include!\s*\(\s*"([^"]+)"\s*\)|#\[path\s*=\s*"([^"]+)"\]')
+#: an import of names as they are; not one that gives the decorator another name
+_IMPORT = re.compile(rb"(?m)^[ \t]*from\s+[.\w]+\s+import\s+(?:\([^)]*\)|[^(\n]*$)")
+_RENAMED = re.compile(rb"\bregister_impl\s+as\b")
 _MACRO = re.compile(rb"\bmacro_rules!\s*(\w+)")
 #: words that look like symbols and are the names of packages
 _NOT_SYMBOLS = frozenset([b"cutile_rs", b"cutile_kernels", b"cutile_lint", b"cutile_module", b"cutile_compiler", b"cutile_macro"])
@@ -108,10 +111,17 @@ class Layout:
 
     def _with_importers(self, path: Path) -> list[Path]:
         """The wrapper itself, or the modules of its package that register an op with its help."""
-        if b"register_impl" in self.data(path):
+        if self._registers(path):
             return [path]
         importers = self._importers(path)
         return importers or [path]
+
+    def _registers(self, path: Path) -> bool:
+        """The file uses the name of the decorator, other than to import it."""
+        data = self.data(path)
+        if b"register_impl" not in data:
+            return False
+        return _RENAMED.search(data) is not None or b"register_impl" in _IMPORT.sub(b"", data)
 
     def _importers(self, path: Path) -> list[Path]:
         """Wrappers beside a helper module (or one folder up) that import it."""
