@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import tree_sitter
@@ -12,6 +11,7 @@ import tree_sitter_rust
 
 from cutile_lint.engine.cases import Tree
 
+from .exempt import is_exempt
 from .python import PYTHON, Rewrite
 from .rust import RUST
 from .sources import Source, before, findings_of
@@ -47,9 +47,12 @@ def mutate(source: Source, rewrite: str) -> Mutant | None:
     assert not broken, f"{source.id} × {rewrite}: {broken}"
     found = findings_of(source, tree)
     after = Counter(item.code for item in found)
-    lost, new = codes - after, after - codes
+    lost, new = (Counter({c: n for c, n in side.items() if not is_exempt(rewrite, c)}) for side in (codes - after, after - codes))
     planted = codes if source.planted == "all" else Counter({source.planted: codes[source.planted]} if source.planted else {})
-    texts = tuple(f"{item.code} {item.place.path.name}:{item.place.start[0]} {item.message}" for item in found if item.code in new)
+    planted = Counter({code: number for code, number in planted.items() if not is_exempt(rewrite, code)})
+    texts = tuple(
+        f"{item.code} {item.place.path.name}:{item.place.start[0]} {item.message}" for item in found if item.code in new
+    )
     return Mutant(source, rewrite, tree, planted, lost, new, texts)
 
 
@@ -69,10 +72,3 @@ def broken_files(old: Tree, new: Tree) -> list[str]:
             if tree.root_node.has_error and not RUST_PARSER.parse(old.get(path, "").encode()).root_node.has_error:
                 found.append(f"{path}: the Rust grammar does not take it")
     return found
-
-
-def mutants(pairs: list[tuple[Source, str]]) -> Iterator[Mutant]:
-    for source, rewrite in pairs:
-        mutant = mutate(source, rewrite)
-        if mutant is not None:
-            yield mutant

@@ -38,7 +38,7 @@ def split_module(file: PythonFile, module: str) -> tuple[str, str] | None:
     edits = [(*file.span(item), "") for item in moved]
     text = file.edited([(place, place, f"from .{module} import {', '.join(used)}\n"), *edits])
     needed = {name for item in moved for name in read_names(item)}
-    parts = [file.of(item) for item in imports if len(file.text) % 2 or needed & set(_binds(item))] + ["\n\n" + file.of(item) + "\n" for item in moved]
+    parts = [file.of(item) for item in imports if needed & set(_binds(item))] + ["\n\n" + file.of(item) + "\n" for item in moved]
     return text, "\n".join(parts)
 
 

@@ -89,7 +89,7 @@ def _at(file: RustFile, places: Sequence[Span]) -> list[Node]:
 
 
 def _may_move(file: RustFile, node: Node) -> bool:
-    if node.type not in _EXPRESSIONS or node.parent is None or not file.around(node):
+    if node.type not in _EXPRESSIONS or node.parent is None or not file.around(node) or re.search(r"\bself\b", file.of(node)):
         return False
     if node.type == "field_expression" and node.parent.type == "call_expression":
         return node.parent.child_by_field_name("function") != node

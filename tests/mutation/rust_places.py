@@ -43,8 +43,14 @@ class RustSite:
 
     @cached_property
     def free(self) -> list[str]:
-        """Locals of the functions around that the site uses."""
-        names = {name for function in self.file.around(self.node) for name in self.file.bound(function, self.node.start_byte)}
+        """Values that the site uses and does not bind: parameters and locals, also those that a macro has bound."""
+        inside = set(self.file.bound(self.node))
+        names = {
+            node.text.decode()
+            for node in self.file.walk(self.node)
+            if node.type == "identifier" and not (node.parent.type == "call_expression" and node.parent.children[0] == node)
+        }
+        names = {name for name in names - inside if name[0].islower()}
         return list(dict.fromkeys(name for _, _, name in self.file.uses(self.node, names)))
 
     @cached_property
@@ -68,6 +74,7 @@ class RustSite:
 
     @property
     def is_value(self) -> bool:
+        """Nothing in it leaves a function or loop."""
         return not re.search(r"\breturn\b|\?\s*$|\?\.|\bbreak\b|\bcontinue\b", self.text)
 
 
@@ -169,17 +176,25 @@ def in_a_tuple(site: RustSite) -> list[Edit] | None:
     return None if site.node.type == "assignment_expression" else [site.replaced(f"({site.text}, 0).0")]
 
 
+def _unit_statement(site: RustSite) -> Node | None:
+    """The statement around the site if it has no value."""
+    whole = site.statement
+    if whole is None or whole.type != "expression_statement":
+        return None
+    return whole if site.file.of(whole).endswith(";") or whole.parent.named_children[-1] != whole else None
+
+
 def under_if_true(site: RustSite) -> list[Edit] | None:
     """The whole statement under a condition that holds."""
-    whole = site.statement
-    if whole is None or whole.type != "expression_statement" or site.file.of(whole).startswith("return"):
+    whole = _unit_statement(site)
+    if whole is None or site.file.of(whole).startswith("return"):
         return None
     return [(whole.start_byte, whole.end_byte, f"if true {{ {site.file.of(whole)} }}")]
 
 
 def in_a_loop(site: RustSite) -> list[Edit] | None:
-    whole = site.statement
-    if whole is None or whole.type != "expression_statement" or not site.is_value:
+    whole = _unit_statement(site)
+    if whole is None or not site.is_value:
         return None
     return [(whole.start_byte, whole.end_byte, f"for _ in 0..1 {{ {site.file.of(whole)} }}")]
 
@@ -220,7 +235,7 @@ def _types(site: RustSite) -> list[str] | None:
         text = _type_of_name(site, name)
         if text is None:
             return None
-        found.append(f"{'mut ' if False else ''}{name}: {text}")
+        found.append(f"{name}: {text}")
     return found
 
 

@@ -222,13 +222,17 @@ def _imports(file: RustFile, named, keep: bool) -> str | None:
     wanted = {name: path for name, path in wanted.items() if name[0].isupper()}
     if not wanted:
         return None
+    local = {"eprintln", "vec", "format", "panic", "matches", *re.findall(r"macro_rules!\s*(\w+)", file.text)}
+    foreign = set(re.findall(r"\b(\w+)!\s*[({[]", file.text)) - local  # a macro's body finds its types where it is used
     start = max(file.text.find(f"use {path.split('::')[0]}") for path in wanted.values())
     last = [match.end() for match in re.finditer(r"(?m)^use [^;]*;", file.text)][-1]
     head, body = file.text[:last], file.text[last:]
     for name, path in wanted.items():
         body = re.sub(rf"(?<![\w:$]){name}\b", named(path), body)
         if keep:
-            head = re.sub(rf"\b{name}\b(?! as)", f"{name} as {named(path)}", head)
+            both = f"{name}, {name} as {named(path)}" if foreign else f"{name} as {named(path)}"
+            head = re.sub(rf"::{name};", f"::{{{both}}};", head)
+            head = re.sub(rf"(?<=[{{, ]){name}\b(?! as)", both, head) if "{" in head else head
     return head + body if start >= 0 else None
 
 

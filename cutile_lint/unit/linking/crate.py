@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
@@ -15,6 +15,8 @@ from cutile_lint.unit.machine.values import Closure, Known, Value
 
 if TYPE_CHECKING:
     from cutile_lint.unit.machine.statements import Statements as Machine
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
@@ -86,6 +88,7 @@ class Crate:
     entries: dict[str, Entry] = field(default_factory=dict)
     exports: list[Export] = field(default_factory=list)
     _entry_functions: dict[int, Entry] = field(default_factory=dict)
+    _answers: dict[object, object] = field(default_factory=dict)
     _renamed: dict[int, dict[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -98,8 +101,8 @@ class Crate:
                 self._function(node, modules, source, device)
             elif isinstance(node, syntax.MacroDef):
                 self._add(self.items, Item(f"{node.name}!", modules, node, source))
-            elif isinstance(node, syntax.Assign) and node.declares and isinstance(node.targets[0], syntax.Name):
-                self._add(self.items, Item(node.targets[0].id, modules, node, source))
+            elif isinstance(node, syntax.Assign) and node.declares and node.name:
+                self._add(self.items, Item(node.name, modules, node, source))
             elif isinstance(node, syntax.ClassDef) and node.kind == "impl":
                 self._collect_methods(node, source)
             elif isinstance(node, syntax.ModuleDef) and node.body is not None:
@@ -123,12 +126,18 @@ class Crate:
                 item = Item(statement.function.name, (node.name,), statement, source)
                 self._add(self.methods, item)
                 self._add(self.items, item)
-            elif isinstance(statement, syntax.Assign) and isinstance(statement.targets[0], syntax.Name):
-                self._add(self.items, Item(statement.targets[0].id, (node.name,), statement, source))
+            elif isinstance(statement, syntax.Assign) and statement.name:
+                self._add(self.items, Item(statement.name, (node.name,), statement, source))
 
     @staticmethod
     def _add(table: dict[str, list[Item]], item: Item) -> None:
         table.setdefault(item.name, []).append(item)
+
+    def once(self, question: object, answer: Callable[[], T]) -> T:
+        """The answer to a question about the crate alone: found once, for all ops and analyses that have the crate."""
+        if question not in self._answers:
+            self._answers[question] = answer()
+        return self._answers[question]  # type: ignore[return-value]
 
     # ── looking things up ──
 

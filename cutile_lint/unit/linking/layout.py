@@ -206,7 +206,7 @@ class Layout:
 
     def _exporting(self, path: Path) -> list[bytes]:
         data = self.data(path)
-        if b'extern "C"' not in data and b"export_name" not in data:
+        if b'"C"' not in data and b"export_name" not in data:
             return []
         return [first or second for first, second in _EXPORT.findall(data)]
 

@@ -119,4 +119,4 @@ def _loose_units(covered: set[Path], layout: Layout, program: Program, settings:
 
 
 def _is_op_file(data: bytes) -> bool:
-    return b"cutile" in data and (b'extern "C"' in data or b"::entry" in data or b"macro_rules!" in data)
+    return b"cutile" in data and (b'"C"' in data or b"::entry" in data or b"macro_rules!" in data)

@@ -16,6 +16,7 @@ from cutile_lint.unit.machine.values import Entries, Items, Known, Term, Value
 
 if TYPE_CHECKING:
     from cutile_lint.frontends.ir import IrModule
+    from cutile_lint.unit.linking.crate import Crate
     from cutile_lint.unit.machine.machine import Machine
     from cutile_lint.unit.machine.statements import Statements
 
@@ -27,9 +28,12 @@ class Parsed:
 
     #: shared files are asked for again and again, those of one op are not: a few ops' worth keeps the shared ones
     LIMIT = 64
+    #: a crate holds the runs of its exports and entries
+    CRATES = 2
 
     def __init__(self) -> None:
         self._modules: dict[Path, syntax.Module] = {}
+        self._crates: dict[tuple[Path, ...], Crate] = {}
 
     def module(self, source: Source) -> syntax.Module:
         module = self._modules.pop(source.path, None)
@@ -39,6 +43,19 @@ class Parsed:
         if len(self._modules) > self.LIMIT:
             del self._modules[next(iter(self._modules))]
         return module
+
+    def crate(self, modules: list[syntax.Module]) -> Crate:
+        """The crate of these very trees: one for all ops that are checked one after the other."""
+        from cutile_lint.unit.linking.crate import Crate
+
+        key = tuple(module.source.path for module in modules)
+        crate = self._crates.pop(key, None)
+        if crate is None or any(old is not new for old, new in zip(crate.modules, modules, strict=True)):
+            crate = Crate(modules)
+        self._crates[key] = crate
+        if len(self._crates) > self.CRATES:
+            del self._crates[next(iter(self._crates))]
+        return crate
 
 
 def parse(source: Source) -> syntax.Module:
@@ -86,6 +103,10 @@ class Program:
             source = self.workspace.source(path)
             self.ir_modules[path] = parse_ir(source) if source is not None else None
         return self.ir_modules[path]
+
+    def crate(self, modules: list[syntax.Module]) -> Crate:
+        """The Rust files of an op as a whole."""
+        return self._parsed.crate(modules)
 
     # ── imports ──
 
