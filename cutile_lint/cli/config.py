@@ -1,4 +1,4 @@
-"""``cutile-lint config``: the settings that hold for a path, and where each comes from."""
+"""``cutile-lint config``: the settings that hold for a path, options of rules among them, and where each comes from."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from cutile_lint.cli.common import command_parser
+from cutile_lint.cli.common import command_parser, end
 from cutile_lint.cli.options import add_configuration, add_selection, overrides
 from cutile_lint.config import Configurations, Settings
+from cutile_lint.engine.api import check_words
+from cutile_lint.engine.option_schema import schema
+from cutile_lint.engine.registry import Registry, all_rules
+from cutile_lint.engine.rule_options import values_of
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Level
 from cutile_lint.reports.view import View
 from cutile_lint.sources.workspace import absolute
 
 #: fields of the settings that are no keys
-_NO_KEYS = {"root", "file", "untrusted_rule_paths", "origins"}
+_NO_KEYS = {"root", "file", "untrusted_rule_paths", "origins", "rules"}
 #: command-line options that set a key
 _OPTIONS = ("select", "extend_select", "ignore", "min_level")
 
@@ -36,9 +40,6 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
-    if options.schema:
-        sys.stdout.write(Path(__file__).parents[1].joinpath("config", "schema.json").read_text(encoding="utf-8"))
-        return 0
     path = absolute(options.path)
     if not path.exists():
         raise UserError(f"{options.path}: no such file or directory")
@@ -46,7 +47,15 @@ def main(arguments: Sequence[str]) -> int:
     given = overrides(options)
     found = Configurations(config=options.config, overrides=given, trust_rules=options.trust_project_rules)
     settings = found.for_folder(path if path.is_dir() else path.parent)
-    rows = {key: (value, _origin(key, settings, options)) for key, value in values(settings).items()}
+    rules, errors = all_rules(settings.rule_paths)
+    if options.schema:
+        sys.stdout.write(json.dumps(schema(rules), indent=2, ensure_ascii=False) + "\n")
+        return end(errors)
+    registry = Registry(rules)
+    check_words(settings, registry, whole=not errors and not settings.untrusted_rule_paths)
+    rows = {key: (value, _origin(key, settings, options)) for key, value in values(settings).items()} | _options(
+        settings, registry
+    )
     view = View()
     if as_json:
         told: dict[str, Any] = {
@@ -56,9 +65,9 @@ def main(arguments: Sequence[str]) -> int:
             "settings": {key: {"value": value, "origin": str(origin)} for key, (value, origin) in rows.items()},
         }
         sys.stdout.write(json.dumps(told, indent=2) + "\n")
-        return 0
-    sys.stdout.write(_toml(path, settings, rows, view))
-    return 0
+    else:
+        sys.stdout.write(_toml(path, settings, rows, view))
+    return end(errors)
 
 
 def values(settings: Settings) -> dict[str, Any]:
@@ -67,6 +76,20 @@ def values(settings: Settings) -> dict[str, Any]:
     if settings.untrusted_rule_paths:
         table["rule_paths"] = settings.untrusted_rule_paths
     return {name.replace("_", "-"): _plain(value) for name, value in sorted(table.items())}
+
+
+def _options(settings: Settings, registry: Registry) -> dict[str, tuple[Any, Path | str]]:
+    """``rules.CTL208.ignore-fields`` -> value and origin: all options there are, then those of rules that are not loaded."""
+    rows: dict[str, tuple[Any, Path | str]] = {}
+    for info in registry.rules:
+        written = info.name if info.name in settings.rules else info.code
+        for name, value in values_of(info, settings).items():
+            rows[f"rules.{written}.{name}"] = (_plain(value), settings.origins.get(f"rules.{written}.{name}", "default"))
+    for rule, given in settings.rules.items():
+        for name, value in given.items() if registry.find(rule) is None else ():
+            key = f"rules.{rule}.{json.dumps(name, ensure_ascii=False)}"
+            rows[key] = (_plain(value), settings.origins.get(f"rules.{rule}.{name}", "default"))
+    return rows
 
 
 def _plain(value: Any) -> Any:

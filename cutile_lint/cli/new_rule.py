@@ -32,7 +32,7 @@ fix_safety: |
   Manual: why there is no fix.
 leaves_alone:
   - what looks alike and is right
-{pattern}valid:
+{options}{pattern}valid:
   - name: clean-op
     base: row_scale
   - name: looks-alike
@@ -52,6 +52,12 @@ invalid:
     findings:
       - at: TODO_fault()
         message: what the message says
+"""
+
+_OPTIONS = """\
+# what users may set in `[tool.cutile-lint.rules.{code}]`; the check is then `check(unit, options)`
+# options:
+#   most: {type: integer, default: 16, minimum: 1, description: how many of them are accepted}
 """
 
 _PATTERN = {
@@ -141,7 +147,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _yaml(code: str, name: str, layer: str, pattern: str | None) -> str:
-    text = _YAML.replace("{code}", code).replace("{name}", name).replace("{layer}", layer)
+    text = (
+        _YAML.replace("{options}", "" if pattern else _OPTIONS)
+        .replace("{code}", code)
+        .replace("{name}", name)
+        .replace("{layer}", layer)
+    )
     return text.replace("{pattern}", _PATTERN[pattern] if pattern else "")
 
 

@@ -13,6 +13,7 @@ from cutile_lint.errors import UserError
 from cutile_lint.findings import Level
 
 _SELECTOR = re.compile(r"ALL|[A-Z]+[0-9]*|[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_URL = re.compile(r"(https?|file)://[^\s<>\"]+")
 _RULE = re.compile(r"[A-Z]{2,8}[0-9]{3,4}|[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _VERSION = re.compile(r"\d+(\.\d+){0,2}")
 _ARCH = re.compile(r"sm_?(\d{2,3}[a-z]?)")
@@ -95,6 +96,12 @@ def _format(value: Any, folder: Path) -> str:
     return value
 
 
+def _docs_url(value: Any, folder: Path) -> str:
+    if not isinstance(value, str) or not _URL.fullmatch(value) or not ("{code}" in value or "{name}" in value):
+        raise Wrong(f"takes an address with `{{code}}` or `{{name}}` in it, `https://…/rules/{{code}}.html`, not {_shown(value)}")
+    return value
+
+
 def _table(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Wrong(f"takes a table, not {_shown(value)}")
@@ -158,4 +165,5 @@ READERS: dict[str, Callable[[Any, Path], Any]] = {
     "cache-dir": _path,
     "min-level": level,
     "output-format": _format,
+    "docs-url": _docs_url,
 }

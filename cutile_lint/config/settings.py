@@ -61,6 +61,8 @@ class Settings:
     cache_dir: Path | None = None
     min_level: Level = Level.WARNING
     output_format: str = "full"
+    #: where a rule's page is, with ``{code}`` and ``{name}``
+    docs_url: str | None = None
     #: key -> the file that gave it its value; keys with their default are not in it. Options of rules: ``rules.CTL208.ignore-fields``
     origins: Mapping[str, Path] = field(default_factory=dict, compare=False)
 
@@ -84,6 +86,10 @@ class Settings:
         """A rule's level under ``severity``; the longest selector that fits decides."""
         best = max(self.severity, key=lambda selector: _fit((selector,), code, name), default=None)
         return self.severity[best] if best is not None and _fit((best,), code, name) > -1 else default
+
+    def url_of(self, code: str, name: str) -> str:
+        """The address of a rule's page; "" without ``docs-url``."""
+        return self.docs_url.replace("{code}", code).replace("{name}", name) if self.docs_url else ""
 
     def excludes(self, path: str, is_dir: bool = False) -> bool:
         """Whether ``exclude`` or ``extend-exclude`` covers an absolute path or a folder above it."""

@@ -220,7 +220,9 @@ def problem_findings(workspace: Workspace, configurations: Configurations, info:
         if on and is_candidate(path.name):
             place = Place(Source(path, b""), Span(0, 0))
             level = settings.level_of(info.code, info.name, info.level)
-            yield Finding(place, problem.message, code=info.code, name=info.name, level=level)
+            yield Finding(
+                place, problem.message, code=info.code, name=info.name, level=level, url=settings.url_of(info.code, info.name)
+            )
 
 
 def _guarded(report: CheckReport, doing: str, work: Callable[..., T], *arguments: object) -> T | None:

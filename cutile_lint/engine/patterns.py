@@ -5,7 +5,7 @@ For Rust a tree-sitter query; for Python calls that the op's run comes to, by na
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,16 +29,22 @@ _QUOTED = 60
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """``rust``: a query, or ``calls``: dotted names (``torch.compile``, ``torch.*``) and methods (``.item``)."""
+    """``rust``: a query, or ``calls``: dotted names (``torch.compile``, ``torch.*``) and methods (``.item``).
+
+    ``option`` names the option of the rule that holds the calls.
+    """
 
     message: str
     help: str = ""
     rust: str = ""
     calls: tuple[str, ...] = ()
     place: str = "anywhere"
+    option: str = ""
 
-    def check(self, unit: KernelUnit) -> Iterator[Finding]:
-        return self._in_rust(unit) if self.rust else self._in_python(unit)
+    def check(self, unit: KernelUnit, options: Mapping[str, Any] | None = None) -> Iterator[Finding]:
+        if self.rust:
+            return self._in_rust(unit)
+        return self._in_python(unit, options[self.option] if self.option and options else self.calls)
 
     def _in_rust(self, unit: KernelUnit) -> Iterator[Finding]:
         from cutile_lint.frontends.rust.query import captures
@@ -48,12 +54,12 @@ class Pattern:
                 texts = {name: _one_line(module.source.slice(span)) for name, span in match.items()}
                 yield self._finding(Place(module.source, match[PLACE]), texts)
 
-    def _in_python(self, unit: KernelUnit) -> Iterator[Finding]:
+    def _in_python(self, unit: KernelUnit, calls: Sequence[str]) -> Iterator[Finding]:
         seen: set[tuple[Path, Span]] = set()
         for run in unit.runs:
             for event in run.trace.events:
                 key = (event.place.path, event.place.span)
-                if key in seen or not self._wants(event):
+                if key in seen or not self._wants(event, calls):
                     continue
                 seen.add(key)
                 finding = self._finding(event.place, {"call": event.name})
@@ -61,11 +67,11 @@ class Pattern:
                 finding.symbol = event.stop.frame.name
                 yield finding
 
-    def _wants(self, event: Event) -> bool:
+    def _wants(self, event: Event, calls: Sequence[str]) -> bool:
         if event.kind != "call" or (self.place != "anywhere" and (event.timed > 0) != (self.place == "timed-region")):
             return False
         name = f".{event.name}" if event.target is not None and "." not in event.name else event.name
-        return any(fnmatchcase(name, call) for call in self.calls)
+        return any(fnmatchcase(name, call) for call in calls)
 
     def _finding(self, place: Place, texts: dict[str, str]) -> Finding:
         texts = {"text": _one_line(place.text), **texts}
@@ -74,11 +80,12 @@ class Pattern:
 
 def load_pattern(path: Path) -> Pattern:
     """The pattern of a rule's YAML file. Raises :class:`RuleFileError` naming file and key."""
-    return read_pattern(read_yaml(path).get("pattern"), path)
+    data = read_yaml(path)
+    return read_pattern(data.get("pattern"), path, data.get("options") or {})
 
 
-def read_pattern(data: Any, path: Path) -> Pattern:
-    """The value of ``pattern``, checked. Raises :class:`RuleFileError` naming file and key."""
+def read_pattern(data: Any, path: Path, options: Mapping[str, Any]) -> Pattern:
+    """The value of ``pattern``, checked; ``options``: those that the rule declares. Raises RuleFileError naming file and key."""
 
     def wrong(text: str) -> RuleFileError:
         return RuleFileError(f"{path}: `pattern` {text}")
@@ -90,19 +97,36 @@ def read_pattern(data: Any, path: Path) -> Pattern:
         raise wrong(f"has an unknown key `{unknown[0]}`")
     if ("rust" in data) == ("call" in data):
         raise wrong("must have either `rust` (a tree-sitter query) or `call` (names of calls)")
-    calls = [data["call"]] if isinstance(data.get("call"), str) else data.get("call", [])
+    option = _option(data.get("call"), options, wrong)
+    calls = [] if option else [data["call"]] if isinstance(data.get("call"), str) else data.get("call", [])
     for key in ("rust", "message", "help"):
         if not isinstance(data.get(key, ""), str):
             raise wrong(f"key `{key}` must be a text")
     if not data.get("message"):
         raise wrong("needs a `message`")
     if not isinstance(calls, list) or not all(isinstance(call, str) and call for call in calls):
-        raise wrong("key `call` must be a name or a list of names")
+        raise wrong("key `call` must be a name, a list of names, or `option: NAME`")
     if data.get("place", "anywhere") not in PLACES or ("place" in data and "rust" in data):
         raise wrong(f"key `place` goes with `call` and is one of {', '.join(PLACES)}")
     if "rust" in data:
         _check_query(data["rust"], wrong)
-    return Pattern(data["message"], data.get("help", ""), data.get("rust", ""), tuple(calls), data.get("place", "anywhere"))
+    return Pattern(
+        data["message"], data.get("help", ""), data.get("rust", ""), tuple(calls), data.get("place", "anywhere"), option
+    )
+
+
+def _option(call: Any, options: Mapping[str, Any], wrong: Callable[[str], RuleFileError]) -> str:
+    """The option that holds the calls; "" for none. Other options would have no effect, and are refused."""
+    given = call.get("option") if isinstance(call, dict) and len(call) == 1 else None
+    option = given if isinstance(given, str) else None
+    idle = [name for name in options if name != option]
+    if idle:
+        raise wrong(
+            f"makes nothing of the option `{idle[0]}`: a rule without code has one at most, for `call: {{option: {idle[0]}}}`"
+        )
+    if option is not None and (option not in options or options[option]["type"] != "strings"):
+        raise wrong(f"key `call` names the option `{option}`, which is not declared with the type strings")
+    return option or ""
 
 
 def _check_query(query: str, wrong: Any) -> None:

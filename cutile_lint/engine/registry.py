@@ -63,12 +63,15 @@ class RuleInfo:
         return self.root.joinpath(*self.module.split(".")).with_suffix(".yaml")
 
     def load(self) -> Check:
-        """The rule's ``check`` function. Whatever its module raises on import passes through; RuleFileError for a bad pattern."""
+        """The rule's ``check`` function. Whatever its module raises on import passes through; UserError for a bad pattern or function."""
         if not self.builtin and not self.yaml_path.with_suffix(".py").is_file():
             from cutile_lint.engine.patterns import load_pattern
 
             return load_pattern(self.yaml_path).check
         module = importlib.import_module(f"{self.package}.{self.module}") if self.package else _import_file(self)
+        code = getattr(module.check, "__code__", None)
+        if self.options and code is not None and code.co_argcount < 2 and not code.co_flags & 4:  # 4: it takes `*args`
+            raise UserError("the rule has options, its function is `check(unit, options)`")
         return module.check
 
 

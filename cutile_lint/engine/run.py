@@ -135,11 +135,12 @@ def _judge(
 
 
 def _is_on(finding: Finding, settings: Settings | SettingsFor | None) -> bool:
-    """Whether the finding's rule is on in its file; sets the level that the settings give it."""
+    """Whether the finding's rule is on in its file; sets the level and the address that the settings give it."""
     if settings is None:
         return True
     chosen = settings if isinstance(settings, Settings) else settings(finding.path)
     finding.level = chosen.level_of(finding.code, finding.name, finding.level)
+    finding.url = finding.url or chosen.url_of(finding.code, finding.name)
     on = chosen.selects(finding.code, finding.name)
     return on and not chosen.ignored_in_file(finding.path, finding.code, finding.name)
 

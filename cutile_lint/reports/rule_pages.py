@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cutile_lint.engine.registry import RuleInfo, builtin_rules
 from cutile_lint.engine.rule_docs import RuleDoc, load_doc
-from cutile_lint.reports.rules import sections
+from cutile_lint.reports.rules import sections, toml
 
 #: group (a folder of rules) -> what its rules are about; one that is not here goes by its own name
 GROUPS = {
@@ -92,6 +92,20 @@ def index_page(rules: Iterable[RuleInfo]) -> str:
             cells = (f"[{info.code}]({info.code}.md)", info.name, info.level.value, info.fix, info.summary.replace("|", "\\|"))
             rows.append(f"| {' | '.join(cells)} |")
         lines += [f"## {title}", "\n".join(rows)]
+    options = [(info, option) for members in groups.values() for info in members for option in info.options]
+    if options:
+        rows = ["| rule | option | takes | default | what |", "|---|---|---|---|---|"]
+        for info, option in options:
+            cells = (
+                f"[{info.code}]({info.code}.md)",
+                f"`{option.name}`",
+                option.takes,
+                f"`{toml(option.default)}`",
+                option.description,
+            )
+            rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+        told = "Some rules have options, set in [`rules`](../configuration.md#options-of-rules) of the configuration."
+        lines += ["## Options", told, "\n".join(rows)]
     return "\n\n".join(lines) + "\n"
 
 

@@ -46,6 +46,8 @@ class ClientSettings:
             changes["target_arch"] = self.target_arch
         if self.target_version:
             changes["target_version"] = self.target_version
+        if self.docs_url:
+            changes["docs_url"] = self.docs_url
         return replace(settings, **changes) if changes else settings
 
 

@@ -12,6 +12,8 @@ import pytest
 import cutile_lint.config
 from cutile_lint.config.keys import READERS, read_table
 from cutile_lint.config.settings import OUTPUT_FORMATS, RUNTIME_NAMES, Settings
+from cutile_lint.engine.registry import builtin_rules
+from cutile_lint.engine.rule_options import values_of
 from cutile_lint.errors import UserError
 
 SCHEMA = json.loads(Path(cutile_lint.config.__file__).with_name("schema.json").read_text(encoding="utf-8"))
@@ -24,6 +26,16 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "ignore": LISTS,
     "severity": ({}, {"CTL1": "info"}, {"CTL1": "fatal"}, {"a b": "info"}, [], "info", {"some-name": "error"}),
     "per-file-ignores": ({}, {"*.py": ["CTL1"]}, {"*.py": "CTL1"}, {"a": ["b c"]}, []),
+    "rules": (
+        {},
+        {"CTL620": {}},
+        {"CTL620": {"tolerance": 2}},
+        {"config-drift": {"ignore-fields": ["a"]}, "ACME101": {"most": 3}},
+        {"CTL620": 2},
+        {"CTL6": {}},
+        {"a b": {}},
+        [],
+    ),
     "exclude": ([], ["a/"], "a", [1], None),
     "extend-exclude": ([], ["a/", "*.rs"], "a", [1]),
     "target-arch": ("sm_100", "sm90a", "sm_1", "hopper", 100, "sm_100 ", ""),
@@ -34,6 +46,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "cache-dir": TEXTS,
     "min-level": LEVELS,
     "output-format": (*OUTPUT_FORMATS, "xml", "", 1),
+    "docs-url": ("https://docs.test/{code}", "file:///a/{name}.html", "https://docs.test/", "{code}", "http://a b/{code}", 1),
 }
 
 
@@ -59,6 +72,24 @@ def test_unknown_keys_are_refused_by_both(key: str, tmp_path: Path) -> None:
     with pytest.raises(UserError):
         read_table({key: []}, tmp_path / "cutile-lint.toml")
     assert not jsonschema.Draft7Validator(SCHEMA).is_valid({key: []})
+
+
+def test_it_has_the_options_of_the_rules_and_takes_the_same_values() -> None:
+    from cutile_lint.engine.option_schema import schema
+
+    assert SCHEMA == schema(builtin_rules()), "run `python -m cutile_lint.engine.option_schema`"
+    values = ([], ["a"], ["index"], "a", True, 0, 2, -1, 1.5, 0.5, {}, [1])
+    for info in builtin_rules():
+        for option in info.options:
+            for value in values:
+                given = {"rules": {info.code: {option.name: value}}}
+                try:
+                    values_of(info, Settings(rules=given["rules"]))
+                    taken = True
+                except UserError:
+                    taken = False
+                assert jsonschema.Draft7Validator(SCHEMA).is_valid(given) is taken, (given, taken)
+    assert not jsonschema.Draft7Validator(SCHEMA).is_valid({"rules": {"CTL620": {"tolerence": 1}}})
 
 
 def test_defaults_are_those_of_the_settings() -> None:

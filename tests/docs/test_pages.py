@@ -18,9 +18,10 @@ import yaml
 
 from cutile_lint.cli.main import COMMANDS
 from cutile_lint.config.keys import READERS, read_table
-from cutile_lint.config.settings import OUTPUT_FORMATS, RUNTIME_NAMES
-from cutile_lint.engine.registry import builtin_rules
+from cutile_lint.config.settings import OUTPUT_FORMATS, RUNTIME_NAMES, Settings
+from cutile_lint.engine.registry import Registry, builtin_rules
 from cutile_lint.engine.rule_docs import RuleDoc, load_doc
+from cutile_lint.engine.rule_options import check_options
 from cutile_lint.reports.rule_pages import differences, pages, rule_page, write
 
 if sys.version_info >= (3, 11):
@@ -98,7 +99,10 @@ def test_lists_and_code_get_their_blank_lines_and_codes_their_links() -> None:
 
 def test_the_index_names_every_rule_once() -> None:
     index = (DOCS / "rules" / "index.md").read_text(encoding="utf-8")
-    assert re.findall(r"^\| \[(\w+)\]\(\1\.md\)", index, re.MULTILINE) == sorted(info.code for info in RULES)
+    table, _, options = index.partition("## Options\n")
+    assert re.findall(r"^\| \[(\w+)\]\(\1\.md\)", table, re.MULTILINE) == sorted(info.code for info in RULES)
+    named = [(info.code, option.name) for info in RULES for option in info.options]
+    assert re.findall(r"^\| \[(\w+)\]\(\1\.md\) \| `([\w-]+)` \|", options, re.MULTILINE) == named
 
 
 # ── what the other pages claim ──
@@ -116,7 +120,10 @@ def test_the_configuration_page_has_all_keys() -> None:
 def test_examples_of_configuration_are_accepted(path: Path) -> None:
     for block in blocks(path, "toml"):
         tool = tomllib.loads(block).get("tool", {})
-        assert not tool or read_table(tool["cutile-lint"], path)
+        if tool:
+            fields = read_table(tool["cutile-lint"], path)
+            assert fields
+            check_options(Settings(rules=fields.get("rules", {})), Registry(RULES), whole=False)
 
 
 class Accepted(Exception):
