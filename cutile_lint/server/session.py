@@ -84,7 +84,7 @@ class Session:
         self._symbol_sets: dict[Path, tuple[Counter[bytes], frozenset[bytes]]] = {}
         self._around: dict[Path, frozenset[bytes]] = {}
         self._trees = Parsed()
-        self._trees.LIMIT = 256  # type: ignore[misc]
+        self._trees.LIMIT, self._trees.CRATES = 256, 16  # type: ignore[misc]
         self._trees_behind = Parsed()
         self._outcomes: dict[Key, Outcome] = {}
         self._dirty: dict[Key, None] = {}

@@ -51,8 +51,6 @@ class KernelUnit:
         self.runs = runs
         #: the ops of the same wrapper, this one among them: they share its helpers
         self.siblings: list[KernelUnit] = [self]
-        self._export_runs: dict[int, ExportRun] = {}
-        self._entry_runs: dict[str, EntryRun] = {}
         self._entry_references: dict[str, EntryReference | None] = {}
 
     def __repr__(self) -> str:
@@ -100,7 +98,7 @@ class KernelUnit:
 
     @cached_property
     def crate(self) -> Crate:
-        return Crate(self.rust_modules)
+        return self.program.crate(self.rust_modules)
 
     @cached_property
     def exports(self) -> dict[str, Export]:
@@ -113,14 +111,10 @@ class KernelUnit:
         return found
 
     def export_run(self, export: Export) -> ExportRun:
-        if id(export) not in self._export_runs:
-            self._export_runs[id(export)] = run_export(export, self.crate)
-        return self._export_runs[id(export)]
+        return self.crate.once(("export", id(export)), lambda: run_export(export, self.crate))
 
     def entry_run(self, entry: Entry) -> EntryRun:
-        if entry.name not in self._entry_runs:
-            self._entry_runs[entry.name] = run_entry(entry, self.crate)
-        return self._entry_runs[entry.name]
+        return self.crate.once(("entry", entry.name), lambda: run_entry(entry, self.crate))
 
     @property
     def entries(self) -> list[Entry]:
@@ -197,7 +191,7 @@ class KernelUnit:
         """The device entries with their loads, stores and persistent loops."""
         from cutile_lint.unit.device.kernel import Kernel
 
-        return [Kernel(self.entry_run(entry)) for entry in self.entries]
+        return self.crate.once("kernels", lambda: [Kernel(self.entry_run(entry)) for entry in self.entries])
 
     @cached_property
     def device_functions(self) -> list[DeviceFunction]:
