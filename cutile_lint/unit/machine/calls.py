@@ -166,6 +166,8 @@ class Calls(State):
             return unknown("recursion", call)
         scope = Scope(closure.scope.source, closure.scope, function.name)
         self.bind_parameters(closure, arguments, scope, call)
+        if isinstance(node, syntax.Call):
+            self.dialect.lend(self, function, scope, node)
         frame = Frame(closure, function, closure.scope.source, call, arguments=arguments, scope=scope)
         base, mark = self.path, len(self.exits)
         self.frames.append(frame)

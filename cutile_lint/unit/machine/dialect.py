@@ -98,6 +98,25 @@ class Dialect:
     def is_tuple_record(self, value: Record) -> bool:
         return False
 
+    def struct(self, machine: Machine, node: syntax.Struct) -> Value | None:
+        """A struct literal of a type that the dialect knows."""
+        return None
+
+    def set_field(self, machine: Machine, target: syntax.Attr, base: Value, value: Value) -> bool:
+        """Write a field of a value that the dialect knows; False for others."""
+        return False
+
+    def owner_of(self, scope: Scope, name: str) -> tuple[Scope, str]:
+        """The variable that a name writes to."""
+        return scope, name
+
+    def lend(self, machine: Machine, function: syntax.Function, scope: Scope, node: syntax.Call) -> None:
+        """Let the parameters of a function that is entered stand for variables of the caller, where the language has that."""
+
+    def assigned(self, machine: Machine, value: Value, node: syntax.Assign) -> Value:
+        """What an assignment gives to its target."""
+        return value
+
     def do_import(self, machine: Machine, node: syntax.Import) -> None:
         for name in node.names:
             machine.bind(name.alias, unknown("import", machine.place(name)), name, declares=True)

@@ -90,6 +90,7 @@ class Expressions(Calls):
             return
         if self.dialect.block_scopes:
             owner = scope.find(name) or scope
+            owner, name = self.dialect.owner_of(owner, name)
             self.journal.write(owner.names, name, value)
             return
         if name in scope.globals:
@@ -140,6 +141,8 @@ class Expressions(Calls):
 
     def set_attribute(self, target: syntax.Attr, value: Value) -> None:
         base = self.resolve(self.evaluate(target.base))
+        if self.dialect.set_field(self, target, base, value):
+            return
         self.emit("setattr", target, target.name, value=value, target=base)
         if isinstance(base, Record):
             self.journal.write(base.fields, target.name, value)
@@ -400,6 +403,9 @@ class Expressions(Calls):
         return result
 
     def on_struct(self, node: syntax.Struct) -> Value:
+        made = self.dialect.struct(self, node)
+        if made is not None:
+            return made
         fields: dict[str, Value] = {}
         for name, value in sorted(node.items, key=lambda item: item[0] != ".."):
             given = self.resolve(self.evaluate(value))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Span
-from cutile_lint.unit.machine import rust_methods
+from cutile_lint.unit.machine import rust_methods, rust_options
 from cutile_lint.unit.machine.dialect import Dialect
 from cutile_lint.unit.machine.paths import truth
 from cutile_lint.unit.machine.scopes import Scope
@@ -58,6 +58,18 @@ class Metavariable(Value):
         self.scope = scope
         self.value = value
         self.place = value.place
+        self.trail = None
+
+
+class Borrowed(Value):
+    """``&mut x`` given to a function of the crate: reads and writes go to the variable ``name`` of ``scope``."""
+
+    __slots__ = ("name", "scope")
+
+    def __init__(self, name: str, scope: Scope) -> None:
+        self.name = name
+        self.scope = scope
+        self.place = None
         self.trail = None
 
 
@@ -116,7 +128,15 @@ class RustDialect(Dialect):
             return value.value
         if isinstance(value, Repeated):
             return value.elements[0].value if value.elements else unknown(f"empty repetition {name}")
+        if isinstance(value, Borrowed):
+            scope, own = self.owner_of(value.scope, value.name)
+            return scope.names[own]
         return value
+
+    def owner_of(self, scope: Scope, name: str) -> tuple[Scope, str]:
+        while isinstance(found := scope.names.get(name), Borrowed):
+            scope, name = found.scope, found.name
+        return scope, name
 
     def metavariable_target(self, machine: Machine, name: str) -> tuple[Scope | None, str]:
         variable = machine.scope.lookup(name)
@@ -175,7 +195,41 @@ class RustDialect(Dialect):
             result = Term("call", f"entry:{entry.name}", tuple(arguments.positional), place=machine.place(node), serial=id(node))
             machine.emit("call", node, result.name, value=result, arguments=arguments)
             return result
-        return machine.invoke(closure, arguments, node)
+        result = machine.invoke(closure, arguments, node)
+        return self._typed(machine, result, closure.function.returns)
+
+    def lend(self, machine: Machine, function: syntax.Function, scope: Scope, node: syntax.Call) -> None:
+        """Parameters that get ``&mut x``, or such a reference passed on, stand for the variable, not for its value."""
+        params = function.params[-len(node.args) :] if node.args else []
+        for param, arg in zip(params, node.args, strict=False):
+            inner = arg.value
+            while isinstance(inner, syntax.Unary) and inner.op in ("&mut", "*"):
+                inner = inner.operand
+            found = _variable(machine.scope, inner) if param.name in scope.names else None
+            if found is None:
+                continue
+            owner, name = found
+            if isinstance(owner.names[name], Borrowed) or (isinstance(arg.value, syntax.Unary) and arg.value.operand is inner):
+                scope.names[param.name] = Borrowed(name, owner)
+
+    def assigned(self, machine: Machine, value: Value, node: syntax.Assign) -> Value:
+        if isinstance(node.value, syntax.Unary) and node.value.op == "&mut" and node.declares:
+            found = _variable(machine.scope, node.value.operand)
+            return Borrowed(found[1], found[0]) if found is not None else value
+        return self._typed(machine, value, node.annotation)
+
+    def _typed(self, machine: Machine, value: Value, type_: str) -> Value:
+        return rust_options.typed_default(value, self.crate.own_path(type_, machine.scope.source)) if type_ else value
+
+    def struct(self, machine: Machine, node: syntax.Struct) -> Value | None:
+        own = self.crate.own_path(node.name, machine.scope.source)
+        return rust_options.made(machine, node) if own.rsplit("::", 1)[-1] == rust_options.TYPE else None
+
+    def set_field(self, machine: Machine, target: syntax.Attr, base: Value, value: Value) -> bool:
+        if target.name not in rust_options.FIELDS or not rust_options.is_options(base):
+            return False
+        machine.assign(target.base, rust_options.with_field(machine, base, target.name, value, target), target)
+        return True
 
     def method(self, machine: Machine, base: Value, name: str, arguments: Arguments, node: syntax.Node) -> Value:
         if isinstance(base, Metavariable):
@@ -435,6 +489,20 @@ class RustDialect(Dialect):
             if truth(nested) is not True:
                 return Term("and", "", (Choice(fitting, value.place), nested), place=machine.place(pattern))
         return Choice(fitting, value.place)
+
+
+def _variable(scope: Scope, node: syntax.Expr) -> tuple[Scope, str] | None:
+    """The variable that an expression names, behind the metavariables of macros."""
+    if not isinstance(node, syntax.Name):
+        return None
+    owner = scope.find(node.id)
+    if owner is None:
+        return None
+    found = owner.names[node.id]
+    if isinstance(found, Metavariable):
+        inner = found.node.operand if isinstance(found.node, syntax.Unary) and found.node.op == "&mut" else found.node
+        return _variable(found.scope, inner)
+    return owner, node.id
 
 
 def strip_generics(path: str) -> str:

@@ -57,6 +57,7 @@ class Statements(Expressions):
         value = self.evaluate(node.value)
         if not self.alive:
             return
+        value = self.dialect.assigned(self, value, node)
         if node.pattern is not None:
             test = self.match(node.pattern, value)
             if node.orelse:

@@ -34,6 +34,8 @@ def guard_setter(event: Event, program: Program) -> Fix | None:
     module = program.module(source.path)
     if module is None or not isinstance(node, syntax.Call) or not isinstance(node.func, syntax.Attr) or len(node.args) != 1:
         return None
+    if node.func.name not in SETTERS:  # the field is written: no call to guard
+        return None
     statement = _statement(module, event.place)
     base, value = source.slice(node.func.base.span), source.slice(node.args[0].value.span)
     call = f".{node.func.name}({value})"
@@ -323,10 +325,16 @@ def _to_variable(
 
 
 def _rebinds(statement: syntax.Stmt, name: str) -> bool:
-    return any(
-        isinstance(node, syntax.Assign) and any(isinstance(target, syntax.Name) and target.id == name for target in node.targets)
-        for node in statement.walk()
-    )
+    """The variable, or a field of it, gets a value, or it is lent to be written."""
+    for node in statement.walk():
+        if isinstance(node, syntax.Assign):
+            bases = [target.base if isinstance(target, syntax.Attr) else target for target in node.targets]
+            if any(isinstance(base, syntax.Name) and base.id == name for base in bases):
+                return True
+        elif isinstance(node, syntax.Unary) and node.op == "&mut" and isinstance(node.operand, syntax.Name):
+            if node.operand.id == name:
+                return True
+    return False
 
 
 def _macro_argument(value: syntax.Expr, slot: Slot, source: Source, program: Program, boundary: Boundary) -> list[Edit] | None:

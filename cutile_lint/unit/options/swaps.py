@@ -186,7 +186,7 @@ def _argument(setter: Place, name: str) -> Place:
 
     data = setter.source.data[setter.span.start : setter.span.end]
     at = data.rfind(b"(" + name.encode() + b")")
-    if at == -1:
+    if at == -1 or not data[:at].rstrip().endswith((OCCUPANCY.encode(), CLUSTER.encode())):
         return setter
     start = setter.span.start + at + 1
     return Place(setter.source, Span(start, start + len(name.encode())))
