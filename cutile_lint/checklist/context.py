@@ -6,8 +6,11 @@ import os
 from collections.abc import Container, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from cutile_lint.checklist.verdict import Open
+from cutile_lint.engine.registry import builtin_rules
+from cutile_lint.engine.rule_options import values_of
 from cutile_lint.findings import Finding
 from cutile_lint.frontends.ir import IrModule
 from cutile_lint.sources import Place, Source, Span
@@ -26,6 +29,11 @@ class Context:
         self.known = known
         self.findings = findings
         self.workspace = unit.program.workspace
+
+    def options(self, code: str) -> dict[str, Any]:
+        """The values of a rule's options: what is accepted there is accepted here."""
+        info = next(info for info in builtin_rules() if info.code == code)
+        return values_of(info, self.unit.settings)
 
     # ── gaps: what makes silence worthless ──
 

@@ -185,7 +185,7 @@ def search_space(context: Context) -> Iterator[Evidence]:
             yield Open(f"{len(configs)} configs; there is no reference to compare them with", tuning.event.place)
     if reference is None or any(configs is None for _, configs in known):
         return
-    differing = [drift.group.tuning for drift in drifts(unit)]
+    differing = [drift.group.tuning for drift in drifts(unit, context.options("CTL208")["ignore-fields"])]
     for group in wrapper_configs(unit, reference):
         names = ", ".join(f"`{one.name or one.kernel}`" for one in group.variants)
         total = sum(len(one.configs or []) for one in group.variants)

@@ -15,7 +15,8 @@ from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Tuning
 from cutile_lint.unit.machine.values import Term, Value, alternatives, subterms
 from cutile_lint.unit.runs import Run
-from cutile_lint.unit.timed.keys import is_readable, lacking
+from cutile_lint.unit.timed.key_fixes import lacks
+from cutile_lint.unit.timed.keys import is_readable
 from cutile_lint.unit.timed.percall import for_empty_tensors, reference_does
 from cutile_lint.unit.timed.region import use_in_trial
 from cutile_lint.unit.timed.unstable_keys import element_places, key_place, unstable
@@ -157,7 +158,7 @@ def autotune_key(context: Context) -> Iterator[Evidence]:
             names = [one_line(one, 24) for one in element_places(context.unit, tuning.key) if one is not None]
             told = ", ".join(f"`{name}`" for name in names) if names else f"`{one_line(place)}`"
             yield Shown(f"key: {told}", place)
-    for lack in lacking(context.unit):
+    for lack in lacks(context.unit, context.options("CTL108")["ignore-names"]):
         yield Open("the key lacks something that changes the launch", key_place(lack.tuning))
     for found in unstable(context.unit):
         yield Open(f"{found.name} {found.reason}", found.place)

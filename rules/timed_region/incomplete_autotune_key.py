@@ -7,23 +7,15 @@ from typing import Any
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.linking.names import fits
 from cutile_lint.unit.linking.where import function_of, statement_of
-from cutile_lint.unit.timed.key_fixes import add_names, name_of, written
-from cutile_lint.unit.timed.keys import lacking
+from cutile_lint.unit.timed.key_fixes import add_names, lacks, name_of, written
 from cutile_lint.unit.timed.unstable_keys import key_place
 
 
 def check(unit: KernelUnit, options: Mapping[str, Any]) -> Iterator[Finding]:
-    for lack in lacking(unit):
+    for lack in lacks(unit, options["ignore-names"]):
         place, event = key_place(lack.tuning), lack.tuning.event
-        missing = [
-            (atom, need)
-            for atom, need in lack.missing.values()
-            if not fits(written(atom, need, lack, unit.program), options["ignore-names"])
-        ]
-        if not missing:
-            continue
+        missing = list(lack.missing.values())
         names = [name_of(atom, need, lack, unit.program) for atom, need in missing]
         shown = [f"`{written(atom, need, lack, unit.program)}`" for atom, need in missing]
         known = [name for name in names if name is not None]

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
 from cutile_lint.unit.flows.origins import node_at
+from cutile_lint.unit.linking.names import fits
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.machine.values import Items, Known, Term, Value
 from cutile_lint.unit.reference.run import function_around
-from cutile_lint.unit.timed.keys import Lack, Need
+from cutile_lint.unit.timed.keys import Lack, Need, lacking
 from cutile_lint.unit.timed.unstable_keys import key_place
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.model import KernelUnit
 
 #: calls that keep the shape and dtype of what they are called on
 _KEEPING = frozenset(["detach", "contiguous", "clone", "requires_grad_"])
@@ -112,6 +117,18 @@ def add_names(lack: Lack, names: list[str], program: Program) -> Fix | None:
         return Fix(message, (Edit(place.source, last, last, "".join(f", {name}" for name in names)),), Applicability.SAFE)
     text = f"({place.text}, {', '.join(names)})"
     return Fix(message, (Edit(place.source, place.span.start, place.span.end, text),), Applicability.SAFE)
+
+
+def lacks(unit: KernelUnit, ignored: Sequence[str]) -> Iterator[Lack]:
+    """The keys that lack something, but for values with an ignored name (patterns of what :func:`written` says)."""
+    for lack in lacking(unit):
+        lack.missing = {
+            key: (atom, need)
+            for key, (atom, need) in lack.missing.items()
+            if not fits(written(atom, need, lack, unit.program), ignored)
+        }
+        if lack.missing:
+            yield lack
 
 
 def written(atom: Value, need: Need, lack: Lack, program: Program) -> str:
