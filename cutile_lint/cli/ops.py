@@ -11,6 +11,7 @@ from cutile_lint.cli.common import command_parser
 from cutile_lint.cli.options import add_configuration
 from cutile_lint.config import Configurations, Settings
 from cutile_lint.engine import api
+from cutile_lint.engine.registry import Registry, all_rules
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
 from cutile_lint.records import dataclass, field
@@ -65,6 +66,9 @@ def _load(paths: Sequence[str], configurations: Configurations) -> list[KernelUn
     for path in found.files:
         settings = configurations.for_file(path)
         groups.setdefault(id(settings), (settings, []))[1].append(path)
+    for settings, _ in groups.values():
+        rules, errors = all_rules(settings.rule_paths)
+        api.check_words(settings, Registry(rules), whole=not errors and not settings.untrusted_rule_paths)
     workspace = Workspace()
     return [one for settings, files in groups.values() for one in unit.load(workspace, files, settings)]
 

@@ -108,7 +108,7 @@ def test_extending_adds_options_and_config_says_where_each_comes_from(op: Path) 
     told = json.loads(lint("config", "op", "--output-format", "json").stdout)["settings"]
     assert told["rules.CTL620.tolerance"] == {"value": 1, "origin": str(op / "base.toml")}
     (op / "base.toml").write_text("[rules.CTL620]\ntolerance = -1\n")
-    for command in (["op"], ["config", "op"]):
+    for command in (["op"], ["config", "op"], ["checklist", "op"], ["flow", "op"]):
         done = lint(*command)
         assert done.returncode == 2
         assert f"{op / 'base.toml'}: key `rules.CTL620.tolerance` takes an integer from 0, not `-1`" in done.stderr
