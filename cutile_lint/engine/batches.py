@@ -91,6 +91,7 @@ def _processors() -> int:
 
 
 def _check(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Report], number: int) -> Outcome:
+    from cutile_lint.engine.run import told
     from cutile_lint.errors import UserError
 
     outcome = Outcome()
@@ -104,15 +105,15 @@ def _check(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], R
     except Exception as error:
         from traceback import format_exception
 
-        told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        outcome.errors.append(f"internal error while {doing}: {told}")
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        outcome.errors.append(f"internal error while {doing}: {what}")
         outcome.traces.append("".join(format_exception(error)))
         return outcome
     finally:
         progress.step()
     outcome.findings, outcome.suppressed = report.findings, report.suppressed
-    outcome.errors = [str(error) for error in report.errors]
-    outcome.traces = [error.traceback for error in report.errors if error.traceback]
+    outcome.errors = told(report.errors)
+    outcome.traces = list(dict.fromkeys(error.traceback for error in report.errors if error.traceback))
     outcome.held = [item.source.path for item in report.suppressions]
     outcome.covered = plan.covered
     if len(plan) > LET_GO:

@@ -41,6 +41,24 @@ class RunError:
         return f"internal error: rule {self.rule} failed{where}: {self.message}"
 
 
+def told(errors: Iterable[RunError]) -> list[str]:
+    """A line for each failure; one for all of our rules that failed on a unit for the same reason: they ask the same model."""
+    groups: dict[tuple[str, str, str], list[RunError]] = {}
+    for error in errors:
+        groups.setdefault((error.unit, error.message, error.origin and error.rule), []).append(error)
+    return [_together(group) for group in groups.values()]
+
+
+def _together(errors: list[RunError]) -> str:
+    first = errors[0]
+    if len(errors) == 1:
+        return str(first)
+    rules = ", ".join(error.rule for error in errors[:3])
+    more = f" and {len(errors) - 3} more" if len(errors) > 3 else ""
+    where = f" on `{first.unit}`" if first.unit else ""
+    return f"internal error: the rules {rules}{more} failed{where}: {first.message}"
+
+
 @dataclass(slots=True)
 class Report:
     """What a run says. ``findings`` are sorted by file, place and code; one per code and place."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cutile_lint.config import Settings
 from cutile_lint.engine.registry import folder_rules
-from cutile_lint.engine.run import run
+from cutile_lint.engine.run import RunError, run, told
 from cutile_lint.findings import Level
 
 #: finds a word in every file of the unit
@@ -116,3 +116,13 @@ def test_settings_of_the_findings_file_decide(write_rule, unit) -> None:
 def test_no_units_and_no_rules_give_an_empty_report(write_rule, unit) -> None:
     assert run([], ()).findings == []
     assert run([unit("a", {"a.py": ""})], ()).findings == []
+
+
+def test_one_fault_of_ours_is_told_once_and_a_plugins_with_its_file() -> None:
+    errors = [RunError(f"CTL10{number}", "op", "KeyError: 'x'") for number in range(5)]
+    errors += [RunError("CTL201", "other", "KeyError: 'x'"), RunError("ACME101", "op", "KeyError: 'x'", origin="a.yaml")]
+    assert told(errors) == [
+        "internal error: the rules CTL100, CTL101, CTL102 and 2 more failed on `op`: KeyError: 'x'",
+        "internal error: rule CTL201 failed on `other`: KeyError: 'x'",
+        "rule ACME101 failed on `op`: KeyError: 'x' (a.yaml)",
+    ]
