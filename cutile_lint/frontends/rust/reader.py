@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from typing import TypeAlias
@@ -29,10 +30,23 @@ MAX_MACRO_DEPTH = 24
 COMMENTS = frozenset({"line_comment", "block_comment"})
 EXTRAS = COMMENTS | {"attribute_item", "inner_attribute_item"}
 METAVARIABLE = re.compile(rb"\$\w+")
+#: a string, or a comment
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+#: seconds of processor time for one text: the grammar's error recovery is quadratic (200 KB of Rust take 0.05 s)
+MAX_SECONDS = 1.2
+#: texts below are parsed without looking at the clock, which costs; the worst of this size takes 0.5 s
+_SMALL = 40_000
+#: bytes handed to the parser at a time
+_CHUNK = 4096
 
 
 class TooDeep(Exception):
     """The file nests deeper than the frontend reads."""
+
+
+class TooSlow(Exception):
+    """The text is not worth the time that the parser needs for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +108,10 @@ class Reader:
         return self.data[start:end].decode("utf-8", "replace")
 
     def inline(self, node: Node | None) -> str:
-        """As :meth:`text`, on one line."""
+        """As :meth:`text`, on one line and without comments."""
         text = self.text(node)
+        if "/*" in text or "//" in text:
+            text = " ".join(_COMMENT.sub(lambda match: match[1] or " ", text).split())
         return " ".join(text.split()) if "\n" in text or "\r" in text else text
 
     def is_metavariable(self, node: Node) -> bool:
@@ -225,5 +241,17 @@ _LOCAL = _Local()
 
 
 def tree(text: bytes) -> Node:
-    """The root of the text's tree (a parser per thread, made once)."""
-    return _LOCAL.parser.parse(text).root_node
+    """The root of the text's tree (a parser per thread, made once). Raises :class:`TooSlow`."""
+    if len(text) <= _SMALL:
+        return _LOCAL.parser.parse(text).root_node
+    deadline = time.thread_time() + MAX_SECONDS
+    try:
+        found = _LOCAL.parser.parse(
+            lambda offset, _: text[offset : offset + _CHUNK], progress_callback=lambda *_: time.thread_time() > deadline
+        )
+    except ValueError:
+        found = None
+    if found is None:
+        _LOCAL.parser.reset()
+        raise TooSlow
+    return found.root_node

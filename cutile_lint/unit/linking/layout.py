@@ -61,7 +61,7 @@ class Layout:
 
     def data(self, path: Path) -> bytes:
         source = self.workspace.source(path)
-        return source.data if source is not None else b""
+        return source.raw if source is not None else b""  # an editor finds its ops anew when a word changes that links files
 
     def is_wrapper(self, path: Path) -> bool:
         """The file launches kernels or registers an op for cutile-rs (a cheap look at its bytes)."""

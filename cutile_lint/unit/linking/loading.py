@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cutile_lint.sources.watch import apart
 from cutile_lint.sources.workspace import Workspace
 from cutile_lint.unit.linking.layout import Layout
 from cutile_lint.unit.linking.program import Parsed, Program
@@ -45,10 +46,10 @@ class Plan:
         """Number of batches, that of the rest included."""
         return len(self._batches) + 1
 
-    def units_of(self, wrapper: Path, parsed: Parsed | None = None) -> list[KernelUnit]:
-        """The units of one wrapper, as often as asked for: an editor's files change in between."""
+    def units_of(self, wrapper: Path, parsed: Parsed | None = None, only: Container[int] | None = None) -> list[KernelUnit]:
+        """The units of one wrapper, as often as asked for: an editor's files change in between. ``only``: numbers of its ops."""
         program = Program(self.workspace, self.settings.runtime_names, parsed or self._parsed)
-        return _wrapper_units(wrapper, self._layout, program, self.settings)
+        return _wrapper_units(wrapper, self._layout, program, self.settings, only)
 
     def loose_units(self, covered: set[Path], parsed: Parsed | None = None) -> list[KernelUnit]:
         """The units of Rust files that no wrapper uses; ``covered`` are the Rust files of those that have one."""
@@ -74,7 +75,9 @@ def load(workspace: Workspace, paths: Iterable[Path], settings: Settings) -> lis
     return [unit for number in range(len(plan)) for unit in plan.units(number)]
 
 
-def _wrapper_units(wrapper: Path, layout: Layout, program: Program, settings: Settings) -> list[KernelUnit]:
+def _wrapper_units(
+    wrapper: Path, layout: Layout, program: Program, settings: Settings, only: Container[int] | None = None
+) -> list[KernelUnit]:
     module = program.module(wrapper)
     if module is None or module.faults or module.refused:
         return [KernelUnit(wrapper.stem, layout.files_of(wrapper), program, settings, [])]
@@ -83,20 +86,29 @@ def _wrapper_units(wrapper: Path, layout: Layout, program: Program, settings: Se
     names = [(at, one) for at, one in enumerate(found) if one.backend in (BACKEND, "")]
     if found and not names:
         return []
-    runs: list[tuple[str, Run]] = [
-        (one.name or one.closure.function.name, run_registered(program, wrapper, at)) for at, one in names
-    ]
-    if not runs:
+    if not names:
         loose = run_unregistered(program, wrapper)
         name = wrapper.parent.name if wrapper.stem in ("wrapper", "__init__") else wrapper.stem
         if not loose:
             files = layout.files_of(wrapper)
             return [KernelUnit(name, files, program, settings, [])] if files.exports else []
         return [KernelUnit(name, layout.files_of(wrapper, _modules(loose)), program, settings, loose)]
-    units = [KernelUnit(name, layout.files_of(wrapper, _modules([run])), program, settings, [run]) for name, run in runs]
-    for unit in units:
-        unit.siblings = units
-    return units
+    made: dict[int, KernelUnit] = {}
+
+    def unit(number: int) -> KernelUnit:
+        if number not in made:
+            at, one = names[number]
+            with apart() as entered:
+                run = run_registered(program, wrapper, at)
+            files = layout.files_of(wrapper, _modules([run]))
+            made[number] = KernelUnit(one.name or one.closure.function.name, files, program, settings, [run])
+            made[number].entered, made[number]._find_siblings = entered, siblings
+        return made[number]
+
+    def siblings() -> list[KernelUnit]:
+        return [unit(number) for number in range(len(names))]
+
+    return [unit(number) for number in range(len(names)) if only is None or number in only]
 
 
 def _modules(runs: list[Run]) -> set[Path]:

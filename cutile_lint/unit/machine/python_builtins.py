@@ -225,6 +225,19 @@ def _any_all(op: str) -> Callable[[Machine, Arguments, syntax.Node], Value | Non
     return decide
 
 
+def _next(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    """The first item of an iterator that is made in the call itself, so that nobody has taken one before."""
+    made = node.args[0].value if isinstance(node, syntax.Call) and node.args else None
+    if not isinstance(made, (syntax.Comprehension, syntax.Call)) or not arguments.positional:
+        return None
+    items = machine.iterate(machine.resolve(arguments.positional[0]))
+    if items is None or (items.open and not items.items):
+        return None
+    if not items.items:
+        return arguments.positional[1] if len(arguments.positional) > 1 else None
+    return None if items.conditions[0] else items.items[0]
+
+
 def _len(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
     value = machine.resolve(arguments.positional[0]) if arguments.positional else None
     if isinstance(value, Items) and not value.open and not any(value.conditions):
@@ -475,6 +488,7 @@ _FUNCTIONS: dict[str, Callable[[Machine, Arguments, syntax.Node], Value | None]]
     "any": _any_all("or"),
     "all": _any_all("and"),
     "len": _len,
+    "next": _next,
     "getattr": _getattr,
     "hasattr": _hasattr,
     "setattr": _setattr,
