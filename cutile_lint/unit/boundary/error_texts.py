@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
+from cutile_lint.unit.linking.runtime_files import runtime_files
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -35,7 +36,7 @@ class StaleText:
 
 
 def stale_texts(unit: KernelUnit) -> Iterator[StaleText]:
-    folders = {path.parent: None for path in _runtime_files(unit)}
+    folders = {path.parent: None for path in runtime_files(unit, "check-rc", "autotune-launch")}
     # a runtime is shared by all ops of a run
     judged: dict[Path, list[StaleText]] = unit.program.__dict__.setdefault("stale_texts", {})
     for folder in folders:
@@ -49,21 +50,6 @@ def _modules(unit: KernelUnit, folder: Path) -> Iterator[syntax.Module]:
     for path in unit.program.workspace.entries(folder):
         if path.suffix == ".py" and (module := unit.program.module(path)) is not None:
             yield module
-
-
-def _runtime_files(unit: KernelUnit) -> set[Path]:
-    """The project's files that define the runtime's functions."""
-    found = set()
-    for module in unit.python_modules:
-        for node in module.body:
-            if not isinstance(node, syntax.Import):
-                continue
-            for name in node.names:
-                if name.name is not None and unit.program.role(name.name) in ("check-rc", "autotune-launch"):
-                    path = unit.program.resolve(module.source.path, name.module, node.level)
-                    if path is not None:
-                        found.add(path)
-    return found
 
 
 def _in_package(modules: list[syntax.Module]) -> Iterator[StaleText]:
@@ -93,10 +79,10 @@ def _is_of_the_kind(text: str, message: str) -> bool:
 
 def _tests(module: syntax.Module) -> Iterator[tuple[syntax.Expr, syntax.Stmt, str]]:
     """Constants looked for in the text of a caught exception: ``"…" in str(e)``, ``str(e).startswith("…")``, with names between."""
-    if b"except" not in module.source.data:
+    if not module.source.tells(lambda data: b"except" in data):
         return
-    for node in module.walk():
-        if not isinstance(node, syntax.Handler) or not node.name:
+    for node in module.nodes(syntax.Handler):
+        if not node.name:
             continue
         texts = {node.name}
         for statement in node.body:

@@ -11,6 +11,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.signatures import agrees
+from cutile_lint.unit.linking.runtime_files import runtime_files
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -57,7 +58,7 @@ class Drift:
 
 
 def drifts(unit: KernelUnit) -> Iterator[Drift]:
-    files = _runtime_files(unit)
+    files = runtime_files(unit, "make-tensor-desc", "bind-kernel-function-cffi")
     shared = [module for module in unit.rust_modules if any(word in module.source.data for word in _RUST_SIDE)]
     # both are shared by all ops of a run
     judged: dict[tuple[Path, ...], list[Drift]] = unit.program.__dict__.setdefault("descriptor_drifts", {})
@@ -76,23 +77,6 @@ def _drifts(unit: KernelUnit, files: list[Path], shared: list[syntax.Module]) ->
         yield from _layout(python, rust)
     yield from _dtypes(python, rust)
     yield from _codes(python, rust)
-
-
-def _runtime_files(unit: KernelUnit) -> list[Path]:
-    """The project's files that the wrapper's modules import the descriptor's maker from."""
-    found: dict[Path, None] = {}
-    for module in unit.python_modules:
-        for node in module.body:
-            if isinstance(node, syntax.Import):
-                for name in node.names:
-                    if name.name is not None and unit.program.role(name.name) in (
-                        "make-tensor-desc",
-                        "bind-kernel-function-cffi",
-                    ):
-                        path = unit.program.resolve(module.source.path, name.module, node.level)
-                        if path is not None:
-                            found[path] = None
-    return list(found)
 
 
 # ── Python ─────────────────────────────────────────────────────────────────
@@ -196,14 +180,14 @@ def _rust_side(modules: list[syntax.Module]) -> Descriptor:
 
 def _struct(node: syntax.ClassDef, module: syntax.Module, numbers: dict[str, int]) -> Iterator[Member]:
     for one in node.body:
-        if not isinstance(one, syntax.Assign) or not one.targets or not isinstance(one.targets[0], syntax.Name):
+        if not isinstance(one, syntax.Assign) or not one.name:
             continue
         text, count = one.annotation.strip(), 0
         array = re.fullmatch(r"\[\s*([\w:]+)\s*;\s*(\w+)\s*\]", text)
         if array is not None:
             text = array[1]
             count = int(array[2]) if array[2].isdigit() else numbers.get(array[2], -1)
-        yield Member(one.targets[0].id, text, count, Place(module.source, one.span))
+        yield Member(one.name, text, count, Place(module.source, one.span))
 
 
 def _read_names(side: Descriptor, function: syntax.Function, module: syntax.Module) -> None:
