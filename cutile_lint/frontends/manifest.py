@@ -11,8 +11,10 @@ from cutile_lint.frontends.toml_places import KeyPlace, key_places
 from cutile_lint.frontends.versions import OLDEST, Version
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source, Span
+from cutile_lint.sources.limits import toml_refusal
 
-MAX_SIZE = 4 * 1024 * 1024
+#: bytes; a manifest has some KB
+MAX_SIZE = 256 * 1024
 _SECTIONS = ("dependencies", "dev-dependencies", "build-dependencies")
 _LINE = re.compile(r"\(at line (\d+), column (\d+)\)")
 _PART = re.compile(r"(=|\^|~|>=|<=|>|<)?\s*([0-9A-Za-z.*+-]+)")
@@ -210,8 +212,8 @@ def read_manifest(source: Source) -> Manifest:
 
 
 def _load(source: Source) -> tuple[dict[str, object], Fault | None]:
-    if len(source.data) > MAX_SIZE:
-        return {}, Fault(Span(0, 0), f"{len(source.data)} bytes are more than the limit of {MAX_SIZE}")
+    if told := toml_refusal(source.data, MAX_SIZE):
+        return {}, Fault(Span(0, 0), told)
     if sys.version_info >= (3, 11):
         import tomllib
     else:

@@ -17,10 +17,11 @@ Shared meanings:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cutile_lint.frontends.records import Record
 from cutile_lint.sources import Source, Span
+from cutile_lint.sources.watch import looked, state, watching
 
 if TYPE_CHECKING:  # a type checker sees dataclasses; at run time they would cost a third of a check of one op
     from dataclasses import dataclass, field
@@ -59,6 +60,9 @@ class Node(Record):
             below = node.children()
             below.reverse()
             stack += below
+
+
+N = TypeVar("N", bound=Node)
 
 
 class Expr(Node):
@@ -375,6 +379,11 @@ class Assign(Stmt):
     pattern: Pattern | None = None
     orelse: list[Stmt] = field(default_factory=list)
 
+    @property
+    def name(self) -> str:
+        """The name that is assigned to (first); "" for anything else. A pattern with constructors leaves no target at all."""
+        return self.targets[0].id if self.targets and isinstance(self.targets[0], Name) else ""
+
 
 @dataclass(slots=True, eq=False)
 class ExprStmt(Stmt):
@@ -557,6 +566,20 @@ class Function(Node):
     docstring: str = ""
 
 
+def _noting_body() -> property:
+    slot: Any = Function.__dict__["body"]
+
+    def read(self: Function) -> list[Stmt]:
+        if state.watch is not None:
+            state.watch.looked.add(self)
+        return slot.__get__(self)
+
+    return property(read, slot.__set__)
+
+
+Function.body = _noting_body()  # type: ignore[assignment]
+
+
 @dataclass(slots=True, eq=False)
 class FunctionDef(Stmt):
     function: Function
@@ -651,12 +674,26 @@ class Module(Record):
     refused: str = ""
     #: all nodes, once somebody asked: a file is walked for many questions
     _nodes: list[Node] | None = None
+    _kinds: dict[object, list[Node]] = field(default_factory=dict)
 
     def walk(self) -> Iterator[Node]:
         """All nodes of the file, parents first."""
+        looked(self)
+        return iter(self._all())
+
+    def nodes(self, *kinds: type[N]) -> Iterator[N]:
+        """The nodes of some kinds, in the order of :meth:`walk`."""
+        looked((self, kinds))
+        found = self._kinds.get(kinds)
+        if found is None:
+            found = self._kinds[kinds] = [node for node in self._all() if isinstance(node, kinds)]
+        return iter(found)  # type: ignore[arg-type]
+
+    def _all(self) -> list[Node]:
         if self._nodes is None:
-            self._nodes = [node for statement in self.body for node in statement.walk()]
-        return iter(self._nodes)
+            with watching(None):
+                self._nodes = [node for statement in self.body for node in statement.walk()]
+        return self._nodes
 
     def functions(self) -> Iterator[Function]:
         for node in self.walk():

@@ -18,7 +18,7 @@ from cutile_lint.sources.source import Source
 
 MEGABYTE = 1 << 20
 #: Largest file handed to a parser, by suffix; evidence files (IR, reports) are longer by nature.
-SIZE_LIMITS = {".py": 2 * MEGABYTE, ".pyi": 2 * MEGABYTE, ".rs": 2 * MEGABYTE, ".mlir": 16 * MEGABYTE, ".json": 16 * MEGABYTE}
+SIZE_LIMITS = {".py": 2 * MEGABYTE, ".pyi": 2 * MEGABYTE, ".rs": 2 * MEGABYTE, ".mlir": 4 * MEGABYTE, ".json": 4 * MEGABYTE}
 DEFAULT_SIZE_LIMIT = 4 * MEGABYTE
 
 _MISSING = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL}

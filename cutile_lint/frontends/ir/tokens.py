@@ -24,9 +24,11 @@ MAX_SIZE = 1024 * 1024
 #: nested brackets of all kinds
 MAX_DEPTH = 200
 MAX_FAULTS = 50
+#: a text from the compiler has some thousand
+MAX_TOKENS = 100_000
 
 #: seconds of processor time: the grammar's error recovery is quadratic on text that is no MLIR (1 MB of Tile IR takes 0.6 s)
-MAX_SECONDS = 4.0
+MAX_SECONDS = 1.2
 #: bytes handed to the parser at a time: it asks anew for each token that it looks at again
 _CHUNK = 512
 
@@ -75,6 +77,8 @@ def read_tokens(source: Source) -> Tokens:
     # a lone CR is a line end too, and the grammar's comments end at LF only
     data = re.sub(rb"\r(?!\n)", b"\n", data)
     items = _tokens(data)
+    if len(items) > MAX_TOKENS:
+        return Tokens([], [], f"more than {MAX_TOKENS:,} tokens")
     unbalanced = _unbalanced(items)
     if unbalanced:  # what the grammar says behind it is noise, and slow
         return Tokens(items, [unbalanced])
@@ -137,6 +141,8 @@ def _tokens(data: bytes) -> list[Token]:
             kind = text
         result.append(Token(kind, text, start, end, not result or b"\n" in data[last_end:start]))
         last_end = end
+        if len(result) > MAX_TOKENS:
+            break
     return result
 
 

@@ -9,8 +9,11 @@ from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-define
 from cutile_lint.frontends.syntax import Fault
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Source, Span
+from cutile_lint.sources.limits import too_many_marks
 
-MAX_SIZE = 16 * 1024 * 1024
+#: bytes; and what of them is punctuation, the values and keys in a word
+MAX_SIZE = 4 * 1024 * 1024
+MAX_MARKS = 200_000
 MAX_DEPTH = 100
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -57,6 +60,8 @@ def read_json(source: Source) -> tuple[JsonNode | None, Fault | None]:
     """The document's root, or the fault that makes it none."""
     if len(source.data) > MAX_SIZE:
         return None, Fault(Span(0, 0), f"{len(source.data)} bytes are more than the limit of {MAX_SIZE}")
+    if told := too_many_marks(source.data, MAX_MARKS):
+        return None, Fault(Span(0, 0), told)
     reader = _Reader(source.text)
     try:
         return reader.document(), None

@@ -26,9 +26,10 @@ from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust import arguments, control, expressions, flow, items, macros, patterns  # noqa: F401  (they register handlers)
 from cutile_lint.frontends.rust.faults import faults
 from cutile_lint.frontends.rust.lexer import bracket_depth
-from cutile_lint.frontends.rust.reader import Reader, TooDeep, tree
+from cutile_lint.frontends.rust.reader import Reader, TooDeep, TooSlow, start_clock, tree
 from cutile_lint.frontends.rust.statements import read_all
 from cutile_lint.sources import Source
+from cutile_lint.sources.limits import too_many_marks
 
 MAX_BYTES = 2_000_000
 #: brackets open at once; real code stays below 40
@@ -44,10 +45,18 @@ def parse(source: Source) -> syntax.Module:
     if len(data) > MAX_BYTES:
         module.refused = f"larger than {MAX_BYTES // 1_000_000} MB"
         return module
+    if told := too_many_marks(data):
+        module.refused = told
+        return module
     if bracket_depth(data) > MAX_BRACKETS:
         module.refused = f"more than {MAX_BRACKETS} brackets open at once"
         return module
-    root = tree(data)
+    start_clock()
+    try:
+        root = tree(data)
+    except TooSlow:
+        module.refused = "the parser gave up"
+        return module
     if root.descendant_count > MAX_NODES:
         module.refused = f"more than {MAX_NODES} syntax nodes"
         return module
@@ -55,7 +64,7 @@ def parse(source: Source) -> syntax.Module:
         module.faults = faults(source, root)
     try:
         module.body = read_all(Reader(data, data), root.named_children)
-    except (TooDeep, RecursionError):
+    except (TooDeep, TooSlow, RecursionError):
         module.body = []
         module.refused = "nested too deeply"
     return module

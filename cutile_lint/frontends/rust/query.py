@@ -9,7 +9,7 @@ import tree_sitter_rust
 from tree_sitter import Language, Node, Query, QueryCursor, QueryError
 
 from cutile_lint.frontends.rust.mend import mend
-from cutile_lint.frontends.rust.reader import tree
+from cutile_lint.frontends.rust.reader import TooSlow, start_clock, tree
 from cutile_lint.sources import Source, Span
 
 #: macro text inside macro text
@@ -34,8 +34,13 @@ def compiled(query: str) -> Query:
 def captures(source: Source, query: str) -> list[dict[str, Span]]:
     """The captures of each match, by name (the first node of each), in source order. Raises :class:`BadQuery`."""
     found: dict[tuple[tuple[str, Span], ...], dict[str, Span]] = {}
-    for match in _matches(source.data, 0, compiled(query), 0):
-        found.setdefault(tuple(sorted(match.items())), match)
+    wanted = compiled(query)
+    start_clock()
+    try:
+        for match in _matches(source.data, 0, wanted, 0):
+            found.setdefault(tuple(sorted(match.items())), match)
+    except TooSlow:  # reading the file says so
+        return []
     return sorted(found.values(), key=lambda match: sorted(match.values()))
 
 

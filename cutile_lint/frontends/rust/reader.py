@@ -33,10 +33,11 @@ METAVARIABLE = re.compile(rb"\$\w+")
 #: a string, or a comment
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
-#: seconds of processor time for one text: the grammar's error recovery is quadratic (200 KB of Rust take 0.05 s)
+#: seconds of processor time that the parser has for a file and all that is parsed again of it: the grammar's error recovery is
+#: quadratic (200 KB of Rust take 0.05 s)
 MAX_SECONDS = 1.2
-#: texts below are parsed without looking at the clock, which costs; the worst of this size takes 0.5 s
-_SMALL = 40_000
+#: texts below are parsed without looking at the clock meanwhile, which costs; the worst of this size takes 0.1 s
+_SMALL = 20_000
 #: bytes handed to the parser at a time
 _CHUNK = 4096
 
@@ -235,22 +236,34 @@ def language() -> Language:
 class _Local(threading.local):
     def __init__(self) -> None:
         self.parser = Parser(language())
+        #: what is left for the file that is being read
+        self.seconds = 0.0
 
 
 _LOCAL = _Local()
 
 
+def start_clock() -> None:
+    """A file begins to be read: the parser has :data:`MAX_SECONDS` for all of its texts."""
+    _LOCAL.seconds = MAX_SECONDS
+
+
 def tree(text: bytes) -> Node:
-    """The root of the text's tree (a parser per thread, made once). Raises :class:`TooSlow`."""
+    """The root of the text's tree (a parser per thread, made once). Raises :class:`TooSlow` when the file's time is up."""
+    started = time.thread_time()
+    deadline = started + _LOCAL.seconds
+    if _LOCAL.seconds <= 0:
+        raise TooSlow
     if len(text) <= _SMALL:
-        return _LOCAL.parser.parse(text).root_node
-    deadline = time.thread_time() + MAX_SECONDS
-    try:
-        found = _LOCAL.parser.parse(
-            lambda offset, _: text[offset : offset + _CHUNK], progress_callback=lambda *_: time.thread_time() > deadline
-        )
-    except ValueError:
-        found = None
+        found = _LOCAL.parser.parse(text)
+    else:
+        try:
+            found = _LOCAL.parser.parse(
+                lambda offset, _: text[offset : offset + _CHUNK], progress_callback=lambda *_: time.thread_time() > deadline
+            )
+        except ValueError:
+            found = None
+    _LOCAL.seconds -= time.thread_time() - started
     if found is None:
         _LOCAL.parser.reset()
         raise TooSlow

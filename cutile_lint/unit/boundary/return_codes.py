@@ -183,8 +183,8 @@ def _symbol_name(module: syntax.Module, symbol: str) -> str:
     """The module's constant that holds the symbol, else the text."""
     for node in module.body:
         if isinstance(node, syntax.Assign) and isinstance(node.value, syntax.Const) and node.value.value == symbol:
-            if isinstance(node.targets[0], syntax.Name):
-                return node.targets[0].id
+            if node.name:
+                return node.name
     return f'"{symbol}"'
 
 

@@ -151,8 +151,8 @@ class Statements(Expressions):
         with self.inside(scope=scope):
             self.run(node.body)
             for statement in node.body:
-                if isinstance(statement, syntax.Assign) and statement.declares and isinstance(statement.targets[0], syntax.Name):
-                    value.order.append(statement.targets[0].id)
+                if isinstance(statement, syntax.Assign) and statement.declares and statement.name:
+                    value.order.append(statement.name)
         for member in scope.names.values():
             if isinstance(member, Closure) and member.scope is scope:
                 member.owner = value
