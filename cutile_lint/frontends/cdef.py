@@ -19,10 +19,13 @@ _NAMED = frozenset(
 _WORDS = frozenset(["void", "char", "short", "int", "long", "float", "double", "signed", "unsigned"])
 _QUALIFIERS = frozenset(["const", "volatile", "restrict", "__restrict", "__restrict__", "extern"])
 
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|^[ \t]*#[ \t]*define\b[^\n]*", re.DOTALL | re.MULTILINE)
+_DIGITS = "0123456789"
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#[ \t]*define\b[^\n]*", re.DOTALL | re.MULTILINE)
 _PLAIN = re.compile(r"\s*(?P<returns>(?:\w+[\s*]+)+?)(?P<name>[A-Za-z_]\w*)\s*\((?P<params>[^()]*)\)\s*;")
 _PARAM = re.compile(r"\s*(?P<type>(?:\w+[\s*]+)+?)(?P<name>[A-Za-z_]\w*)\s*\Z")
+#: characters that are looked at, and those that pycparser gets to see: it is quadratic where brackets follow brackets
 _MAX_TEXT = 200_000
+_MAX_PARSED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +77,21 @@ class Declarations:
 
 def parse(text: str) -> Declarations:
     """The function declarations of a ``cdef`` text. Never raises."""
-    bare = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+    if len(text) > _MAX_TEXT:
+        return Declarations(fault=CFault(Span(0, 0), "the declarations are too long to be read"))
+    bare = _COMMENT.sub(_blanked, text)
     functions = _plain(bare)
     if functions is not None:
         return Declarations(functions)
-    if len(text) > _MAX_TEXT:
+    if len(text) > _MAX_PARSED:
         return Declarations(fault=CFault(Span(0, 0), "the declarations are too long to be read"))
     return _parsed(bare)
+
+
+def _blanked(comment: re.Match[str]) -> str:
+    """Blanks for a comment; one that never ends is left to pycparser, which says so."""
+    text = comment.group()
+    return text if text.startswith("/*") and not (len(text) > 3 and text.endswith("*/")) else re.sub(r"[^\n]", " ", text)
 
 
 # ── the plain shape ────────────────────────────────────────────────────────
@@ -163,7 +174,12 @@ def _parsed(text: str) -> Declarations:
 
 
 def _types_made(text: str) -> list[str]:
-    return re.findall(r"\btypedef\b[^;{}]*(?:\{[^{}]*\})?[^;{}]*?\b([A-Za-z_]\w*)\s*;", text)
+    made = []
+    for statement in re.sub(r"\{[^{}]*\}", " ", text).split(";")[:-1]:
+        words = re.findall(r"\w+", statement.rpartition("}")[2])
+        if "typedef" in words and "{" not in statement and statement.rstrip().endswith(words[-1]) and words[-1][0] not in _DIGITS:
+            made.append(words[-1])
+    return made
 
 
 def _function(text: str, node, kind, position: int, c_ast) -> CFunction:
