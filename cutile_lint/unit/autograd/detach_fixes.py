@@ -60,7 +60,7 @@ def _statement_to_replace(run: Run, refusal: Refusal) -> syntax.Stmt | None:
         ):
             return own
         return refusal.test if _stands_in(run.function, refusal.test) and _is_plain(refusal.test) else None
-    if isinstance(refusal.node, syntax.Assert):
+    if isinstance(refusal.node, (syntax.Assert, syntax.ExprStmt)):
         return refusal.node
     return refusal.test if _is_plain(refusal.test) else None
 

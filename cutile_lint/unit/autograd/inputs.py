@@ -167,12 +167,15 @@ def refusals(run: Run) -> Iterator[Refusal]:
 
 def _all_refusals(run: Run) -> Iterator[Refusal]:
     for event in run.trace.events:
-        if event.kind not in ("raise", "assert") or _is_caught(event) or not isinstance(event.node, syntax.Stmt):
+        node, statement = event.node, event.stop.statement
+        if event.kind == "assert" and isinstance(statement, syntax.ExprStmt) and statement.value is node:
+            node = statement  # ``torch._check(…)``
+        if event.kind not in ("raise", "assert") or _is_caught(event) or not isinstance(node, syntax.Stmt):
             continue
         path = event.path
         if event.kind == "assert" and event.value is not None:
-            path = (*path, *(Literal(literal.test, literal.holds, event.node) for literal in literals(event.value, False)))
-        refusal = _refusal(run, event.kind, event.node, event.stop.source, path)
+            path = (*path, *(Literal(literal.test, literal.holds, node) for literal in literals(event.value, False)))
+        refusal = _refusal(run, event.kind, node, event.stop.source, path)
         if refusal is not None:
             yield replace(refusal, event=event)
     for path, value in run.trace.returned:
@@ -401,10 +404,8 @@ def autograd_functions(unit: KernelUnit) -> Iterator[AutogradFunction]:
         for node in module.body:  # ``Base = torch.autograd.Function``
             if isinstance(node, syntax.Assign) and node.value is not None and (path := dotted(node.value, imports)):
                 imports |= {target.id: path for target in node.targets if isinstance(target, syntax.Name)}
-        for node in module.walk():
-            if isinstance(node, syntax.ClassDef) and any(
-                dotted(base, imports) == "torch.autograd.Function" for base in node.bases
-            ):
+        for node in module.nodes(syntax.ClassDef):
+            if any(dotted(base, imports) == "torch.autograd.Function" for base in node.bases):
                 yield AutogradFunction(node.name, module.source, _name_span(module.source, node))
 
 

@@ -173,6 +173,15 @@ class PythonDialect(Dialect):
             handled = python_methods.call(machine, callee.base, callee.name, arguments, node)
             if handled is not None:
                 return handled
+        elif (module := _nn_module(callee)) is not None:
+            name = f"{module}.forward"
+            result = Term("call", name, tuple(arguments.positional), arguments.keywords, machine.fresh(), machine.place(node))
+            machine.emit("call", node, name, value=result, arguments=arguments)
+            return result
+        elif isinstance(callee, Term) and callee.op == "call" and callee.name == "operator.methodcaller" and arguments.positional:
+            rest = Arguments([*callee.args[1:]], dict(callee.keywords), [machine.place(node)] * (len(callee.args) - 1))
+            method = machine.attribute(machine.resolve(arguments.positional[0]), str(callee.args[0].value), node)  # type: ignore[attr-defined]
+            return machine.call(method, rest, node)
         elif isinstance(callee, Term) and callee.op == "call" and arguments.positional and not arguments.keywords:
             self._late_decorator(callee, arguments.positional[0])
         return super().call(machine, callee, arguments, node)
@@ -290,3 +299,20 @@ def _has_no_grad(value: Value) -> bool:
     if value.op == "call" and value.name.startswith("torch."):
         return value.name.rsplit(".", 1)[1] in torch_api.ALLOCATIONS | torch_api.FILLS
     return value.op in ("method", "attr") and value.name in ("detach", "data")
+
+
+#: Modules that give their input back, or only start what is called later.
+_IDLE_MODULES = frozenset(["Identity", "Parameter", "ParameterList", "ParameterDict", "ModuleList", "ModuleDict", "Module"])
+_MODULE_MOVES = frozenset(["to", "cuda", "eval", "train", "half", "bfloat16", "float", "double", "requires_grad_"])
+
+
+def _nn_module(callee: Value) -> str | None:
+    """The class of an object of ``torch.nn`` that is called: ``torch.nn.GELU()(x)``."""
+    while isinstance(callee, Term) and callee.args and (
+        callee.op == "global" or (callee.op == "method" and callee.name in _MODULE_MOVES)
+    ):  # fmt: skip
+        callee = callee.args[0]
+    if not isinstance(callee, Term) or callee.op != "call" or not callee.name.startswith("torch.nn."):
+        return None
+    last = callee.name.rsplit(".", 1)[1]
+    return callee.name if last[:1].isupper() and last not in _IDLE_MODULES else None

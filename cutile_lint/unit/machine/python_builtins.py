@@ -426,6 +426,33 @@ def _dedent(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value 
     return value
 
 
+def _check(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    """``torch._check(test, message)`` raises where the test does not hold."""
+    test = arguments.get(0, "cond") or arguments.get(0, "condition")
+    if test is None:
+        return None
+    machine.require(machine.resolve(test), node)
+    return Known(None, machine.place(node))
+
+
+def _reduce(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    items = machine.iterate(machine.resolve(arguments.positional[1])) if len(arguments.positional) > 1 else None
+    if items is None or items.open or any(items.conditions):
+        return None
+    rest = [*arguments.positional[2:3], *items.items]
+    result = rest[0] if rest else None
+    for value in rest[1:]:
+        result = machine.call(arguments.positional[0], Arguments([result, value], {}, [machine.place(node)] * 2), node)  # type: ignore[list-item]
+    return result
+
+
+def _methodcaller(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    name = machine.resolve(arguments.positional[0]) if arguments.positional else None
+    if not isinstance(name, Known) or not isinstance(name.value, str):
+        return None
+    return Term("call", "operator.methodcaller", tuple(arguments.positional), arguments.keywords, 0, machine.place(node))
+
+
 _NUMERIC: dict[str, Callable[..., object]] = {
     "int": int,
     "float": float,
@@ -452,6 +479,7 @@ _ALIASES = {
     "types.SimpleNamespace": "SimpleNamespace",
     "argparse.Namespace": "SimpleNamespace",
     "functools.partial": "partial",
+    "functools.reduce": "reduce",
     "functools.cache": "cache",
     "functools.lru_cache": "lru_cache",
     "collections.namedtuple": "namedtuple",
@@ -466,6 +494,8 @@ _ALIASES = {
     "inspect.cleandoc": "dedent",
     "builtins.getattr": "getattr",
     "operator.attrgetter": "attrgetter",
+    "operator.methodcaller": "methodcaller",
+    "torch._check": "torch._assert",
     "typing.cast": "cast",
     "dataclasses.asdict": "vars",
 }
@@ -501,6 +531,9 @@ _FUNCTIONS: dict[str, Callable[[Machine, Arguments, syntax.Node], Value | None]]
     "cache": _cached,
     "lru_cache": _cached,
     "namedtuple": _namedtuple,
+    "reduce": _reduce,
+    "methodcaller": _methodcaller,
+    "torch._assert": _check,
     "dedent": _dedent,
     "super": _super,
     "torch.compile": _identity,

@@ -143,6 +143,20 @@ class State:
             return options[0][1]
         return Choice(options, place)
 
+    def require(self, test: Value, node: syntax.Node) -> None:
+        """Go on where the test holds only (``assert``)."""
+        from cutile_lint.unit.machine.paths import truth
+
+        yes, no = self.split(test)
+        if truth(test) is True:
+            return
+
+        def fails() -> None:
+            self.emit("assert", node, value=test)
+            self.stop("raise")
+
+        self.branches([(no, fails), (yes, lambda: None)])
+
     def split(self, test: Value) -> tuple[Condition, Condition]:
         """The literals of a test's two outcomes."""
         if isinstance(test, Choice):

@@ -96,16 +96,7 @@ class Statements(Expressions):
             self.stop("raise")
 
     def do_assert(self, node: syntax.Assert) -> None:
-        test = self.evaluate(node.test)
-        yes, no = self.split(test)
-        if truth(test) is True:
-            return
-
-        def fails() -> None:
-            self.emit("assert", node, value=test)
-            self.stop("raise")
-
-        self.branches([(no, fails), (yes, lambda: None)])
+        self.require(self.evaluate(node.test), node)
 
     def do_break(self, node: syntax.Break) -> None:
         if node.value is not None:

@@ -16,6 +16,9 @@ from cutile_lint.unit.timed import torch_api as api
 #: Terms that are never tensors.
 _NO_TENSORS = frozenset(["external", "config", "field", "not", "and", "or", "format", "slice"])
 
+#: Functions for anything that copy a tensor when they get one.
+_COPIES_OF_TENSORS = frozenset(["copy.deepcopy", "torch.tensor", "torch.asarray"])
+
 
 def _is_metadata(value: Term) -> bool:
     """A tensor's shape, dtype, strides …: a host value."""
@@ -248,6 +251,8 @@ class Tensors:
         operand = arguments.positional[0] if arguments is not None and arguments.positional else None
         if name == "print" and arguments is not None and any(self._shown(value) for value in arguments.positional):
             return Work("sync", "print", event, None, operand)
+        if name in _COPIES_OF_TENSORS and self.is_tensor(operand) and not self.on_host(operand):
+            return Work("copy", name, event, event.value, operand)
         kind = self._named_kind("call", name)
         if kind is None:
             return None
