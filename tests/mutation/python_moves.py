@@ -143,11 +143,32 @@ def _given(form: str, top: str = "", imported: str = "") -> Callable[[PythonFile
     return change
 
 
+_HOLDER = """
+
+class _TimedTrial:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def {0}(self, cfg):
+        return self.inner(cfg)
+
+
+"""
+_MAKER = """
+
+def _timed_trial(inner):
+    def run(cfg):
+        return inner(cfg)
+
+    return run
+
+
+"""
 TUNED = {
     "tuned-lambda": _given("lambda cfg: ({0})(cfg)"),
     "tuned-partial": _given("_partial({0})", imported="from functools import partial as _partial\n"),
-    "tuned-method": _given("_Trial({0}).run", "\n\nclass _Trial:\n    def __init__(self, inner):\n        self.inner = inner\n\n    def run(self, cfg):\n        return self.inner(cfg)\n\n\n"),
-    "tuned-object": _given("_Trial({0})", "\n\nclass _Trial:\n    def __init__(self, inner):\n        self.inner = inner\n\n    def __call__(self, cfg):\n        return self.inner(cfg)\n\n\n"),
-    "tuned-closure": _given("_trial({0})", "\n\ndef _trial(inner):\n    def run(cfg):\n        return inner(cfg)\n\n    return run\n\n\n"),
+    "tuned-method": _given("_TimedTrial({0}).run", _HOLDER.format("run")),
+    "tuned-object": _given("_TimedTrial({0})", _HOLDER.format("__call__")),
+    "tuned-closure": _given("_timed_trial({0})", _MAKER),
     "tuned-choice": _given("({0} if True else None)"),
-}  # fmt: skip
+}

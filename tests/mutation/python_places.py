@@ -12,7 +12,7 @@ from functools import cached_property
 
 from .python_file import COMPREHENSIONS, Edit, PythonFile, bound_names, read_names
 
-PART = "_part"
+PART = "_disguised"
 
 
 @dataclass

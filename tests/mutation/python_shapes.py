@@ -240,6 +240,7 @@ def conditional_statements(file: PythonFile) -> str | None:
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.IfExp) or file.own_line(node) is None:
             continue
         indent, target, value = file.own_line(node)[1], " = ".join(map(file.of, node.targets)), node.value
-        text = f"if {file.of(value.test)}:\n{indent}    {target} = {file.of(value.body)}\n{indent}else:\n{indent}    {target} = {file.of(value.orelse)}"
+        body, other = (f"{indent}    {target} = {file.of(part)}" for part in (value.body, value.orelse))
+        text = f"if {file.of(value.test)}:\n{body}\n{indent}else:\n{other}"
         edits.append((*file.span(node), text))
     return file.edited(edits) if edits else None

@@ -34,7 +34,7 @@ def closing(data: bytes, start: int) -> int:
     for kind, begin, _ in tokens(data[start:]):
         if kind == "other":
             byte = data[start + begin : start + begin + 1]
-            depth += byte in b"([{" and 1 or (byte in b")]}" and -1 or 0)
+            depth += (byte in b"([{") - (byte in b")]}")
             if depth == 0:
                 return start + begin
     raise ValueError("a bracket is not closed")

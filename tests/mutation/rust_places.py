@@ -22,7 +22,7 @@ class RustSite:
 
     @property
     def name(self) -> str:
-        return f"part{self.number or ''}"
+        return f"disguised{self.number or ''}"
 
     @property
     def text(self) -> str:

@@ -236,16 +236,39 @@ def _imports(file: RustFile, named, keep: bool) -> str | None:
     return head + body if start >= 0 else None
 
 
+_UNRELATED = """
+/// Names only: `.occupancy(7)`, `CompileOptions::default()`.
+#[allow(dead_code)]
+pub struct UnrelatedOptions {
+    level: i32,
+}
+
+#[allow(dead_code)]
+impl UnrelatedOptions {
+    pub(crate) fn occupancy(mut self, level: i32) -> Self {
+        self.level = level;
+        self
+    }
+
+    pub(crate) fn compile_options(&self) -> i32 {
+        self.level
+    }
+}
+
+#[cfg(test)]
+mod unrelated_tests {
+    #[test]
+    fn adds() {
+        assert_eq!(1 + 1, 2);
+    }
+}
+"""
+
+
 def unrelated_code(file: RustFile) -> str | None:
     if file.is_device:
         return None
-    more = (
-        "\n/// Names only: `.occupancy(7)`, `CompileOptions::default()`.\n#[allow(dead_code)]\npub(crate) struct UnrelatedOptions {\n    level: i32,\n}\n\n"
-        "#[allow(dead_code)]\nimpl UnrelatedOptions {\n    pub(crate) fn occupancy(mut self, level: i32) -> Self {\n        self.level = level;\n        self\n    }\n\n"
-        "    pub(crate) fn compile_options(&self) -> i32 {\n        self.level\n    }\n}\n\n"
-        "#[cfg(test)]\nmod unrelated_tests {\n    #[test]\n    fn adds() {\n        assert_eq!(1 + 1, 2);\n    }\n}\n"
-    )
-    return file.text.rstrip("\n") + "\n" + more
+    return file.text.rstrip("\n") + "\n" + _UNRELATED
 
 
 WHOLE = (

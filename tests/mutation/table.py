@@ -11,7 +11,7 @@ import argparse
 import datetime
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -99,7 +99,8 @@ def run(share: float, jobs: int) -> Tally:
     return total
 
 
-def _table(head: list[str], rows: list[list[object]]) -> str:
+def as_table(head: list[str], rows: list[list[object]]) -> str:
+    """Markdown."""
     lines = [head, ["---", *("---:" for _ in head[1:])], *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
@@ -119,9 +120,9 @@ def tables(total: Tally) -> str:
             f"**All rules: {summed.planted} faults, recall {summed.recall}; {summed.clean} clean trees, "
             f"{summed.alarms} false alarms.**",
             "## By rule",
-            _table(["rule", *head], [*by_rule, ["all", *_cells(summed)]]),
+            as_table(["rule", *head], [*by_rule, ["all", *_cells(summed)]]),
             "## By rewrite",
-            _table(["rewrite", *head], by_rewrite),
+            as_table(["rewrite", *head], by_rewrite),
             "## What fell out",
             told,
         ]
