@@ -27,6 +27,7 @@ _VALUED = frozenset(
         "--extend-select",
         "--output-format",
         "--min-level",
+        "--color",
         "--config",
         "--cache-dir",
         "--baseline",

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 STDIN_NAME = "stdin.py"
 #: options that decide how findings are shown or what is done with them, not which there are
 _SHOWING = frozenset(
-    "output_format output_file statistics min_level exit_zero exit_non_zero_on_fix no_cache cache_dir jobs fix unsafe_fixes diff".split()
+    "output_format output_file statistics min_level exit_zero exit_non_zero_on_fix no_cache cache_dir jobs fix unsafe_fixes diff"
+    " quiet color".split()
 )
 
 
@@ -70,7 +71,7 @@ class Run:
         return self.options.fix or self.options.diff
 
     def check(self, overlays: Mapping[Path, bytes]) -> list[Finding]:
-        with _bar():
+        with _bar(self.options.quiet):
             report = api.check_files(self.files, self.configurations, overlays, self.workspace, self.options.jobs)
         self.workspace = report.workspace
         self.inputs.merge(report.inputs)
@@ -110,9 +111,9 @@ def main(arguments: Sequence[str]) -> int:
     return status
 
 
-def _bar() -> AbstractContextManager[None]:
+def _bar(quiet: bool) -> AbstractContextManager[None]:
     """A progress bar, where somebody looks at standard error."""
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    if quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         from contextlib import nullcontext
 
         return nullcontext()
@@ -219,29 +220,10 @@ def _report(run: Run, findings: list[Finding], fixes: FixResult | None) -> None:
     stream = sys.stderr if aside else sys.stdout
     view = _view(run, stream)
     output_format = run.settings.output_format
-    told = ""
-    if fixes is not None:
-        from cutile_lint.reports.fixes import fix_report
-
-        told = fix_report(fixes, view, run.options.diff)
     for_people = output_format in TEXT_FORMATS
     text = ""
     if not run.options.diff:
         text = render(output_format, findings, view) if not (run.options.statistics and for_people) else ""
-    if run.options.statistics:
-        from cutile_lint.reports.summary import statistics
-
-        told = statistics(findings) + told
-    if run.baseline is not None and run.gone:
-        from cutile_lint.reports.known import gone_report
-
-        told += gone_report(run.gone, run.baseline, view)
-    # a run that failed checked nothing, or not all: it does not say that all is well
-    if for_people and not run.options.diff and (findings or fixes is not None or not run.errors):
-        from cutile_lint.reports.summary import summary
-
-        applied, undone = (len(fixes.applied), len(fixes.undone)) if fixes else (0, 0)
-        told += summary(findings, applied, undone, fixes is not None) + "\n"
     if run.options.output_file is not None and text:
         try:
             run.options.output_file.write_text(text, encoding="utf-8", errors="backslashreplace")
@@ -249,7 +231,34 @@ def _report(run: Run, findings: list[Finding], fixes: FixResult | None) -> None:
             run.errors.append(f"{run.options.output_file}: the report cannot be written: {error.strerror or error}")
         text = ""
     run.say(stream, text)
-    run.say(stream if for_people else sys.stderr, told)
+    run.say(stream if for_people else sys.stderr, _told(run, findings, fixes, view))
+
+
+def _told(run: Run, findings: list[Finding], fixes: FixResult | None, view: View) -> str:
+    """What is said below the findings: how many there are, what was fixed, what a baseline need no longer know."""
+    told = ""
+    if run.options.statistics:
+        from cutile_lint.reports.summary import statistics
+
+        told = statistics(findings)
+    if run.options.quiet:
+        return told
+    if fixes is not None:
+        from cutile_lint.reports.fixes import fix_report
+
+        told += fix_report(fixes, view, run.options.diff)
+    if run.baseline is not None and run.gone:
+        from cutile_lint.reports.known import gone_report
+
+        told += gone_report(run.gone, run.baseline, view)
+    for_people = run.settings.output_format in TEXT_FORMATS
+    # a run that failed checked nothing, or not all: it does not say that all is well
+    if for_people and not run.options.diff and (findings or fixes is not None or not run.errors):
+        from cutile_lint.reports.summary import summary
+
+        applied, undone = (len(fixes.applied), len(fixes.undone)) if fixes else (0, 0)
+        told += summary(findings, applied, undone, fixes is not None) + "\n"
+    return told
 
 
 def _tell_errors(run: Run) -> None:
@@ -265,7 +274,8 @@ def _tell_errors(run: Run) -> None:
 def _warn(run: Run, message: str) -> None:
     from cutile_lint.reports.text import clean
 
-    run.say(sys.stderr, f"cutile-lint: warning: {clean(message)}\n")
+    if not run.options.quiet:
+        run.say(sys.stderr, f"cutile-lint: warning: {clean(message)}\n")
 
 
 def _status(run: Run, findings: list[Finding], fixes: FixResult | None) -> int:
@@ -284,5 +294,5 @@ def fails(findings: list[Finding], least: Level) -> bool:
 def _view(run: Run, stream: TextIO) -> View:
     cwd = Path.cwd()
     root = repository_root(cwd) or (run.settings.root if run.settings.file else cwd)
-    color = wants_color(stream) and run.options.output_file is None
+    color = wants_color(stream, run.options.color) and run.options.output_file is None
     return View(cwd, root, terminal_width(stream), color, tuple(run.errors))

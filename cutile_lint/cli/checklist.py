@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
         chosen.errors += errors
         lists.append(judge(unit, findings, suppressed, errors, {info.code for info in rules}))
     to_file = options.output_file is not None
-    view = View(width=terminal_width(sys.stdout), color=not to_file and wants_color(sys.stdout))
+    view = View(width=terminal_width(sys.stdout), color=not to_file and wants_color(sys.stdout, options.color))
     text = import_module(f"cutile_lint.reports.checklist_{options.output_format}").render(lists, view)
     if to_file:
         try:

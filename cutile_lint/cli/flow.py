@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
         chosen.errors += errors
         maps.append(op_map(unit, [*findings, *suppressed]))
     to_file = options.output_file is not None
-    view = View(width=terminal_width(sys.stdout), color=not to_file and wants_color(sys.stdout))
+    view = View(width=terminal_width(sys.stdout), color=not to_file and wants_color(sys.stdout, options.color))
     text = import_module(f"cutile_lint.reports.flow_{options.output_format}").render(maps, view)
     if to_file:
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.cli.common import command_parser
-from cutile_lint.cli.options import add_configuration
+from cutile_lint.cli.options import add_color, add_configuration
 from cutile_lint.config import Configurations, Settings
 from cutile_lint.engine import api
 from cutile_lint.engine.registry import Registry, all_rules
@@ -27,6 +27,7 @@ def ops_parser(command: str, description: str) -> argparse.ArgumentParser:
     made = command_parser(command, description)
     made.add_argument("targets", nargs="*", metavar="OP|PATH", help="ops by name, files or folders (default: .)")
     add_configuration(made)
+    add_color(made)
     return made
 
 

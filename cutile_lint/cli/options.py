@@ -12,6 +12,7 @@ from cutile_lint import __version__
 from cutile_lint.config import Settings
 from cutile_lint.config.settings import OUTPUT_FORMATS
 from cutile_lint.records import replace
+from cutile_lint.reports.view import COLORS
 from cutile_lint.sources.workspace import absolute
 
 EPILOG = """\
@@ -43,6 +44,8 @@ def parser() -> argparse.ArgumentParser:
     add_selection(made)
     add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help="full, concise, json, json-lines, sarif, …")
     add("--output-file", type=Path, metavar="FILE", help="write the report there")
+    add("-q", "--quiet", action="store_true", help="findings and errors only: no summary, no account of fixes")
+    add_color(made)
     add("--statistics", action="store_true", help="count findings by rule")
     add("--exit-zero", action="store_true", help="exit 0 even with findings")
     add("--exit-non-zero-on-fix", action="store_true", help="exit 1 when a fix was applied")
@@ -54,8 +57,12 @@ def parser() -> argparse.ArgumentParser:
     add("--no-cache", action="store_true", help="neither read nor write cached results")
     add("--cache-dir", type=Path, metavar="DIR", help="keep cached results there")
     add("-j", "--jobs", type=_jobs, metavar="N", help="number of processes")
-    add("--version", action="version", version=f"cutile-lint {__version__}")
+    add("-V", "--version", action="version", version=f"cutile-lint {__version__}")
     return made
+
+
+def add_color(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--color", choices=COLORS, default="auto", metavar="WHEN", help="auto, always or never")
 
 
 def add_selection(made: argparse.ArgumentParser) -> None:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from cutile_lint.cli.options import add_color
 from cutile_lint.config import Configurations
 from cutile_lint.engine.registry import registry
 from cutile_lint.errors import UserError
@@ -18,6 +19,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("codes", nargs="*", metavar="CODE", help="a code, the start of one, or a rule's name")
     made.add_argument("--all", action="store_true", help="list all rules")
+    add_color(made)
     return made
 
 
@@ -26,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.all == bool(options.codes):
         raise UserError("`rule` takes a CODE, or --all")
     rules = registry(Configurations().for_folder(View().cwd).rule_paths)
-    view = View(width=min(100, terminal_width(sys.stdout)), color=wants_color(sys.stdout))
+    view = View(width=min(100, terminal_width(sys.stdout)), color=wants_color(sys.stdout, options.color))
     if options.all:
         from cutile_lint.reports.rules import listing
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from cutile_lint.reports.view import View
 def fix_report(result: FixResult, view: View, would: bool = False) -> str:
     """Lines for people; empty when there was nothing to fix. ``would``: nothing was written."""
     lines = []
+    here = f"`{str(view.cwd).rstrip(os.sep)}{os.sep}"
     if result.applied:
         counts: dict[Path, Counter[str]] = {}
         for finding in result.applied:
@@ -25,7 +27,7 @@ def fix_report(result: FixResult, view: View, would: bool = False) -> str:
             listed = ", ".join(f"{count} x {code}" if count > 1 else code for code, count in sorted(codes.items()))
             lines.append(f"  {view.path(path)}: {clean(listed)}")
     for word, items in (("undone", result.undone), ("withheld", result.withheld)):
-        lines += [f"{word}: {_where(item.finding, view)}: {clean(item.reason)}" for item in items]
+        lines += [f"{word}: {_where(item.finding, view)}: {clean(item.reason.replace(here, '`'))}" for item in items]
     for fight in result.fights:
         paths = ", ".join(map(view.path, fight.paths))
         who = (

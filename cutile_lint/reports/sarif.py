@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from cutile_lint import __version__
+from cutile_lint.engine.registry import builtin_rules
 from cutile_lint.findings import Edit, Finding, Fix, Level
 from cutile_lint.reports.identity import fingerprints
 from cutile_lint.reports.view import View
@@ -43,7 +44,15 @@ def render(findings: list[Finding], view: View) -> str:
 
 
 def _rule(finding: Finding) -> dict[str, Any]:
-    rule: dict[str, Any] = {"id": finding.code, "name": finding.name, "shortDescription": {"text": finding.name or finding.code}}
+    info = next((info for info in builtin_rules() if info.code == finding.code), None)
+    rule: dict[str, Any] = {
+        "id": finding.code,
+        "name": finding.name,
+        "shortDescription": {"text": _text(info.summary if info is not None else finding.name or finding.code)},
+        "help": {"text": f"cutile-lint rule {finding.code}"},
+    }
+    if info is not None:
+        rule["defaultConfiguration"] = {"level": _LEVELS[info.level]}
     return rule | ({"helpUri": finding.url} if finding.url else {})
 
 

@@ -54,8 +54,13 @@ def _below(path: Path, folder: Path) -> str:
     return text[len(prefix) :] if text.startswith(prefix) else ""
 
 
-def wants_color(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
-    """Colour on a terminal only; ``NO_COLOR`` takes it away, ``FORCE_COLOR`` brings it."""
+COLORS = ("auto", "always", "never")
+
+
+def wants_color(stream: TextIO, choice: str = "auto", environment: Mapping[str, str] = os.environ) -> bool:
+    """Colour on a terminal only; ``NO_COLOR`` takes it away, ``FORCE_COLOR`` brings it; a ``choice`` of :data:`COLORS` decides."""
+    if choice != "auto":
+        return choice == "always"
     if environment.get("NO_COLOR"):
         return False
     if environment.get("FORCE_COLOR", "0") not in ("", "0"):

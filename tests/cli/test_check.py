@@ -296,3 +296,30 @@ def test_a_run_that_failed_does_not_say_that_all_is_well(lint: Lint) -> None:
     result = lint("nowhere.py")
     assert (result.status, result.out) == (2, "")
     assert "no such file" in result.err
+
+
+def test_quiet_says_findings_and_errors_only(lint: Lint) -> None:
+    Path("a.py").write_text("x = zeros(1)\n")
+    found = lint("-q", "--output-format", "concise", "a.py")
+    assert found.status == 1 and found.out == "a.py:1:5: error[DEMO101] `zeros` is here\n" and found.err == ""
+    assert lint("--quiet", "--statistics", "a.py").out == "1  DEMO101  [*] demo-fill\n"
+    fixed = lint("--quiet", "--fix", "a.py")
+    assert (fixed.status, fixed.out, fixed.err) == (0, "", "")
+    assert (lint("-q").status, lint("-q").out) == (0, "")
+    gone = lint("-q", "gone.py")
+    assert gone.status == 2 and gone.out == "" and "gone.py: no such file or directory" in gone.err
+    Path("empty").mkdir()
+    assert lint("-q", "empty").err == ""
+
+
+def test_color_is_chosen_by_option_before_the_environment(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("a.py").write_text("x = zeros(1)\n")
+    assert "\x1b[" not in lint("a.py").out and "\x1b[" in lint("--color", "always", "a.py").out
+    assert "\x1b[" not in lint("a.py").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" in lint("--color=always", "a.py").out and "\x1b[" not in lint("a.py").out
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" not in lint("--color", "never", "a.py").out
+    assert "\x1b[" in lint("rule", "DEMO101", "--color", "always").out
+    assert lint("--color", "sometimes", "a.py").status == 2
