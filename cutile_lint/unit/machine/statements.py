@@ -178,24 +178,26 @@ class Statements(Expressions):
         iterable = self.resolve(self.evaluate(node.iter))
         self.trace.loops[id(node)] = iterable
         items = self.iterate(iterable)
-        mark = len(self.exits)
+        mark, before = len(self.exits), self.path
         if items is not None and len(items.items) <= MAX_UNROLL and not items.open:
             for item, condition in zip(list(items.items), list(items.conditions), strict=True):
                 if not self.alive:
                     break
                 self._round(node, item, condition)
             self.leave_exits(mark, drop=("continue",))
-            self.alive = self.alive or any(kind == "break" for kind, _ in self.exits[mark:])
-            broke = [path for kind, path in self.exits[mark:] if kind == "break"]
-            if not broke and self.alive:
+            if any(kind == "break" for kind, _ in self.exits[mark:]):
+                self.alive = True
+                self.path = before  # those that broke off go on behind the loop too
+                self.leave_exits(mark, drop=("break",))
+            elif self.alive:
                 self.run(node.orelse)
-            self.exits[mark:] = [item for item in self.exits[mark:] if item[0] != "break"]
             return
         element = self.symbolic_element(iterable, node.target)
         entered = Term("unknown", "iterates", (iterable,), serial=self.fresh())
         yes, no = self.split(entered)
         with self.inside(loops=(*self.loops, node)):
             self.branches([(yes, lambda: self._symbolic_round(node, element)), (no, lambda: None)])
+        self.path = before
         self.leave_exits(mark, drop=("continue", "break"))
         self.alive = True
         self.run(node.orelse)
@@ -240,7 +242,7 @@ class Statements(Expressions):
             self.run(node.orelse)
             return
         yes, no = self.split(test)
-        endless = truth(test) is True
+        endless, before = truth(test) is True, self.path
         with self.inside(loops=(*self.loops, node)):
             if endless:
                 base = self.path
@@ -250,7 +252,7 @@ class Statements(Expressions):
                 self.alive = self.alive or any(kind in ("break", "continue") for kind, _ in self.exits[mark:])
             else:
                 self.branches([(yes, lambda: self._symbolic_round(node, None)), (no, lambda: None)])
-                self.alive = True
+                self.alive, self.path = True, before
         self.leave_exits(mark, drop=("continue", "break"))
         if not endless:
             self.run(node.orelse)

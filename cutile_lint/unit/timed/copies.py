@@ -9,7 +9,8 @@ from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.unit.flows.origins import node_at
 from cutile_lint.unit.machine.paths import contradictory
-from cutile_lint.unit.machine.values import Known, Term, Value, subterms
+from cutile_lint.unit.machine.python_methods import same_metadata
+from cutile_lint.unit.machine.values import Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.timed.percall import (
     CERTAIN_COPIES,
     CallWork,
@@ -42,14 +43,63 @@ def _is_certain(item: CallWork) -> bool:
     if item.verb in CERTAIN_COPIES:
         return True
     operand, arguments = item.work.operand, item.event.arguments
+    if item.verb == "copy_":
+        return arguments is not None and bool(arguments.positional) and _is_made_alike(operand, arguments.positional[0])
     if item.verb == "to" and arguments is not None and isinstance(always := arguments.keywords.get("copy"), Known):
         return bool(always.value)
-    return item.verb == "contiguous" and isinstance(operand, Term) and operand.op == "method" and operand.name == "expand"
+    return item.verb == "contiguous" and _is_expanded(operand)
+
+
+def _is_made_alike(buffer: Value | None, source: Value) -> bool:
+    """An empty tensor of the source's size and dtype: copying into it makes a clone."""
+    if not isinstance(buffer, Term) or not buffer.args:
+        return False
+    key, kinds = source.key(), {name: value for name, value in buffer.keywords.items() if name not in ("device", "requires_grad")}
+    if buffer.op == "call" and buffer.name == "torch.empty_like":
+        return buffer.args[0].key() == key and not kinds
+    sized = buffer.args[0] if buffer.op == "call" and buffer.name == "torch.empty" else None
+    if (
+        buffer.op == "method"
+        and buffer.name == "new_empty"
+        and buffer.args[0].key() == key
+        and len(buffer.args) == 2
+        and not kinds
+    ):
+        return _is_asked(buffer.args[1], "shape", source)
+    dtype = kinds.pop("dtype", None)
+    return (
+        sized is not None
+        and not kinds
+        and _is_asked(sized, "shape", source)
+        and dtype is not None
+        and _is_asked(dtype, "dtype", source)
+    )
+
+
+def _is_asked(value: Value, name: str, tensor: Value) -> bool:
+    """The value is the ``name`` (shape, dtype) of the tensor."""
+    asked = [one.args[0] for _, one in alternatives(value) if isinstance(one, Term) and one.op == "attr" and one.name == name]
+    bases = {same_metadata(one, name).key() for one in asked}
+    return len(bases) == 1 and bases == {same_metadata(one, name).key() for _, one in alternatives(tensor)}
+
+
+def _is_expanded(tensor: Value | None) -> bool:
+    """An expanded view of a tensor that was given an axis of length 1. (Another tensor may have the wanted size already.)"""
+    if not isinstance(tensor, Term) or tensor.op != "method" or tensor.name not in ("expand", "expand_as", "broadcast_to"):
+        return False
+    base = tensor.args[0]
+    if not isinstance(base, Term):
+        return False
+    if base.op == "method" and base.name in ("view", "reshape"):
+        return any(isinstance(part, Known) and part.value == 1 for size in base.args[1:] for part in (size, *subterms(size)))
+    if base.op == "index":
+        return any(isinstance(part, Known) and part.value is None for at in base.args[1:] for part in (at, *subterms(at)))
+    return base.op == "method" and base.name == "unsqueeze"
 
 
 def _protects(unit: KernelUnit, item: CallWork) -> bool:
     """A launch writes the copy, or it may: the original stays as it was."""
-    copy = item.work.result
+    copy = item.work.operand if item.verb == "copy_" else item.work.result
     if copy is None:
         return True
     for launch in item.run.launches:
