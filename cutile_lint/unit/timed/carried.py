@@ -63,9 +63,10 @@ def _made_at(run: Run, root: Term) -> Place | None:
 
 
 def _is_reset(unit: KernelUnit, run: Run, launch: Launch, tensor: Value) -> bool:
-    """Something in the trial gives the buffer a fresh start before the launch (or may do so)."""
+    """Something in the trial gives the buffer a fresh start: before the launch, or behind it for the next trial (or may do so)."""
     for work in run.tensors.works(timed=True):
-        if work.event.order < launch.order and work.kind in ("fill", "copy", "compute") and work.operand is not None:
+        resets = ("fill", "copy", "compute") if work.event.order < launch.order else ("fill", "copy")
+        if work.kind in resets and work.operand is not None:
             in_place = work.name.strip(".()").endswith("_") or work.event.kind == "setitem"
             if in_place and run.tensors.shares_memory(work.operand, tensor):
                 return True

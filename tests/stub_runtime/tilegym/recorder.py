@@ -29,6 +29,11 @@ class Tuned:
 events: list[Launch | Tuned] = []
 implementations: dict[str, Callable[..., int | None]] = {}
 timing_depth = 0
+#: calls of ``kernel_fn`` for each config, in place of the tuner's ``warmup + rep``
+repeats: int | None = None
+#: the trial that is running: (call of the tuner, config, repetition); the run that gives the output has repetition -1
+trial: tuple[int, int, int] | None = None
+tunings = 0
 
 
 def reset() -> None:

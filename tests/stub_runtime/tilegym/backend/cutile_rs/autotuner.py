@@ -37,17 +37,22 @@ def autotune_launch(
     hit = entry in _best
     recorder.events.append(recorder.Tuned(kernel_name, key, len(configs), hit))
     recorder.timing_depth += 1
+    recorder.tunings += 1
+    number, outer = recorder.tunings, recorder.trial
     try:
         if not hit:
             if not configs:
                 raise RuntimeError(f"autotune [{kernel_name}]: no configs")
-            for config in configs:
-                for _ in range(warmup + rep):
+            for position, config in enumerate(configs):
+                for repetition in range(warmup + rep if recorder.repeats is None else recorder.repeats):
+                    recorder.trial = number, position, repetition
                     kernel_fn(config)
             _best[entry] = configs[0]
+        recorder.trial = number, 0, -1
         output = kernel_fn(_best[entry])
     finally:
         recorder.timing_depth -= 1
+        recorder.trial = outer
     return TunedResult(_best[entry], output, [(config, 0.0) for config in configs], hit)
 
 
