@@ -28,7 +28,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     run = started(options)
     file = absolute(options.output_file or run.settings.baseline or DEFAULT_NAME)
-    old = load_baseline(file) if file.exists() else Baseline(file)
+    is_new = not file.exists()
+    old = Baseline(file) if is_new else load_baseline(file)
     findings = run.check()
     if run.errors:
         return end(run.errors)  # a run that failed may have found too little
@@ -37,13 +38,15 @@ def main(arguments: Sequence[str]) -> int:
     narrowed = options.select is not None or options.ignore is not None
     kept = Counter({entry: count for entry, count in old.counts.items() if _stays(entry, old, checked, narrowed, run)})
     fresh = Baseline(file, found | kept)
-    if fresh.counts != old.counts or not file.exists():
+    if fresh.counts != old.counts or is_new:
         try:
             file.write_text(fresh.text(), encoding="utf-8", newline="\n")
         except OSError as error:
             raise UserError(f"{file}: the baseline cannot be written: {error.strerror or error}") from None
     added, removed = (fresh.counts - old.counts).total(), (old.counts - fresh.counts).total()
     print(f"{View().path(file)}: {plural(fresh.counts.total(), 'known finding')} ({added} added, {removed} removed).")
+    if is_new and run.settings.baseline != file:
+        print(f'`baseline = "{file.name}"` in the configuration, or `--baseline {View().path(file)}`, passes over them.')
     return 0
 
 

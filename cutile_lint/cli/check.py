@@ -55,6 +55,8 @@ class Run:
     #: findings that are known and passed over, and those of them that the last check no longer found
     baseline: Baseline | None = None
     gone: Counter[Entry] = field(default_factory=Counter)
+    #: how many findings the baseline passes over
+    known: int = 0
     #: what the findings rest on
     inputs: Inputs = field(default_factory=Inputs)
     #: everything printed, in order: (``out`` or ``err``, text)
@@ -83,7 +85,9 @@ class Run:
         self.gone = self.baseline.gone(
             report.findings, lambda path, code: path in files and self.configurations.for_file(path).selects(code)
         )
-        return self.baseline.new(report.findings)
+        fresh = self.baseline.new(report.findings)
+        self.known = len(report.findings) - len(fresh)
+        return fresh
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -257,7 +261,7 @@ def _told(run: Run, findings: list[Finding], fixes: FixResult | None, view: View
         from cutile_lint.reports.summary import summary
 
         applied, undone = (len(fixes.applied), len(fixes.undone)) if fixes else (0, 0)
-        told += summary(findings, applied, undone, fixes is not None) + "\n"
+        told += summary(findings, applied, undone, fixes is not None, run.known) + "\n"
     return told
 
 

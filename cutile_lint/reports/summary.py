@@ -7,18 +7,23 @@ from collections import Counter
 from cutile_lint.findings import Applicability, Finding, Level
 
 
-def summary(findings: list[Finding], fixed: int = 0, undone: int = 0, fixing: bool = False) -> str:
-    """``Found 3 errors, 1 warning (2 fixable with --fix).``, or that all is well. ``fixing``: --fix was given."""
+def summary(findings: list[Finding], fixed: int = 0, undone: int = 0, fixing: bool = False, known: int = 0) -> str:
+    """``Found 3 errors, 1 warning (2 fixable with --fix).``, or that all is well.
+
+    ``fixing``: --fix was given; ``known``: findings that a baseline passes over.
+    """
     levels = Counter(finding.level for finding in findings)
     counted = [plural(levels[level], _NOUNS[level]) for level in (Level.ERROR, Level.WARNING, Level.INFO) if levels[level]]
     text = ", ".join(counted)
     if fixed:
         text = f"Fixed {plural(fixed, 'finding')}" + (f"; {text} left" if text else "; none left")
     elif not text:
-        return "All checks passed."
+        return f"All checks passed ({known} known from the baseline)." if known else "All checks passed."
     else:
         text = f"Found {text}"
     notes = [] if fixing else _fixable(findings)
+    if known:
+        notes.append(f"{known} known from the baseline")
     if undone:
         notes.append(f"{undone} undone")
     return text + (f" ({', '.join(notes)})." if notes else ".")
