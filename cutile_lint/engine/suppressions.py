@@ -90,7 +90,7 @@ Resolve = Callable[[str], "str | None"]
 def read_suppressions(source: Source, resolve: Resolve) -> Suppressions:
     """The directives of a Python or Rust file; other files, and files without the mark, have none."""
     result = Suppressions(source)
-    if MARK not in source.data:
+    if MARK not in source.raw:  # an editor looks for it by itself
         return result
     comments = _comments(source)
     if not comments:

@@ -254,14 +254,14 @@ def text_place(literal: Place, text: str, span: Span) -> Place:
     start = _content_start(literal.source, literal.span, text)
     if start is None:
         return literal
-    data = literal.source.data
+    data = literal.source.raw  # the literal's own part, read above
     first = _advance(data, start, text[: span.start])
     last = _advance(data, first, text[span.start : span.end])
     return Place(literal.source, Span(first, last))
 
 
 def _content_start(source: Source, span: Span, text: str) -> int | None:
-    data = source.data[span.start : span.end]
+    data = source.slice(span).encode()
     opening = _LITERAL.match(data)
     if opening is None or b"f" in opening["prefix"].lower():
         return None

@@ -32,7 +32,7 @@ def serve(trust_rules: bool = False, config: Path | None = None) -> int:
     stream = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever prints: the protocol's stream is not for it
     sys.setswitchinterval(0.001)
-    gc.set_threshold(50_000, 20, 50)
+    gc.disable()  # cycles are collected when the user pauses
     server = make_server(Session(trust_rules, config))
     server.start_io(sys.stdin.buffer, stream)
     return 0

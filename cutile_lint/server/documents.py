@@ -10,7 +10,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from cutile_lint.records import dataclass
 from cutile_lint.server.positions import Encoding
-from cutile_lint.sources import BOM, Source
+from cutile_lint.sources import BOM, OpenSource, Source
 from cutile_lint.sources.workspace import absolute
 
 
@@ -51,7 +51,7 @@ class Documents:
         path = path_of(uri)
         if path is None:
             return None
-        document = self._open[path] = Document(uri, path, version, Source(path, _bytes(text)))
+        document = self._open[path] = Document(uri, path, version, OpenSource(path, _bytes(text)))
         return document
 
     def close(self, uri: str) -> Document | None:
@@ -69,7 +69,7 @@ class Documents:
                 span = self.encoding.span(document.source, change.range, document.shows_bom)
                 old = document.source.data
                 data = old[: span.start] + data + old[span.end :]
-            document.source = Source(document.path, data)
+            document.source = OpenSource(document.path, data)
         document.version = version
         return document
 

@@ -5,6 +5,7 @@ Made once per analysis; requests only look places up.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -49,6 +50,7 @@ class Thing:
 
     kind: str
     name: str
+    place: Place
     spots: dict[tuple[Place, str], Spot] = field(default_factory=dict)
 
     def add(self, place: Place | None, role: str) -> None:
@@ -92,26 +94,46 @@ NO_LINKS = Links()
 
 def links_of(units: Iterable[KernelUnit]) -> Links:
     """The links of the ops of one file; what several ops share is there once."""
+    return merged(links_of_op(unit) for unit in units)
+
+
+def links_of_op(unit: KernelUnit) -> Links:
+    """The links of one op, to be merged."""
+    things: dict[tuple[str, Place], Thing] = {}
+    hints: dict[tuple[Place, str], Hint] = {}
+    lenses: list[Lens] = []
+    tunings = {id(launch): _tuning(run.tunings, launch) for run in unit.runs for launch in run.launches}
+    for boundary in unit.boundary:
+        _export(boundary, things)
+        for slot in boundary.slots:
+            _slot(boundary, slot, tunings, things)
+        for launch in boundary.launches:
+            if boundary.is_aligned(launch):
+                for slot in boundary.slots:
+                    place = launch.argument_place(slot.index)
+                    hints.setdefault((place, slot.name), Hint(place, slot.name, slot.type))
+        lenses.append(_lens(unit, boundary))
+    return Links(tuple(things.values()), tuple(hints.values()), tuple(lenses))
+
+
+def merged(links: Iterable[Links]) -> Links:
+    """The links of several ops of a file as one."""
     things: dict[tuple[str, Place], Thing] = {}
     hints: dict[tuple[Place, str], Hint] = {}
     lenses: dict[Place, Lens] = {}
-    for unit in units:
-        tunings = {id(launch): _tuning(run.tunings, launch) for run in unit.runs for launch in run.launches}
-        for boundary in unit.boundary:
-            _export(boundary, things)
-            for slot in boundary.slots:
-                _slot(boundary, slot, tunings, things)
-            for launch in boundary.launches:
-                if boundary.is_aligned(launch):
-                    for slot in boundary.slots:
-                        place = launch.argument_place(slot.index)
-                        hints.setdefault((place, slot.name), Hint(place, slot.name, slot.type))
-            lens = _lens(unit, boundary)
+    for one in links:
+        for thing in one.things:
+            spots = _thing(things, thing.kind, thing.name, thing.place).spots
+            for key, spot in thing.spots.items():
+                spots.setdefault(key, spot)
+        for hint in one.hints:
+            hints.setdefault((hint.place, hint.name), hint)
+        for lens in one.lenses:
             before = lenses.get(lens.place)
             callers = tuple(dict.fromkeys((*(before.callers if before else ()), *lens.callers)))
             lenses[lens.place] = Lens(lens.place, callers, before.facts if before else lens.facts)
-    unsure = {place for place, _ in hints if sum(place == other for other, _ in hints) > 1}  # a spread argument
-    kept = tuple(hint for hint in hints.values() if hint.place not in unsure)
+    count = Counter(place for place, _ in hints)
+    kept = tuple(hint for hint in hints.values() if count[hint.place] == 1)  # several: a spread argument
     return Links(tuple(things.values()), kept, tuple(lenses.values()))
 
 
@@ -120,7 +142,7 @@ def _tuning(tunings: list[Tuning], launch: Launch) -> Tuning | None:
 
 
 def _thing(things: dict[tuple[str, Place], Thing], kind: str, name: str, place: Place) -> Thing:
-    return things.setdefault((kind, place), Thing(kind, name))
+    return things.setdefault((kind, place), Thing(kind, name, place))
 
 
 def _export(boundary: Boundary, things: dict[tuple[str, Place], Thing]) -> None:

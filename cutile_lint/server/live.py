@@ -82,6 +82,7 @@ class LiveWorkspace(Workspace):
         self._entries.clear()
         self._kinds.clear()
         self.misses.clear()
+        self.__dict__.pop("test_trees", None)
         self._overlay_children.clear()
         for path in self.overlays:
             child = path

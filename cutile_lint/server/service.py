@@ -18,6 +18,7 @@ from cutile_lint.server.documents import Document, Documents, path_of
 from cutile_lint.server.navigation import Navigation
 from cutile_lint.server.positions import Encoding
 from cutile_lint.server.protocol import SERVER_CANCELLED, Server, log
+from cutile_lint.server.rubbish import Rubbish
 from cutile_lint.server.session import Key, Outcome, Session, Stale, Update
 from cutile_lint.server.settings import ClientSettings, read_settings
 from cutile_lint.server.view import View
@@ -25,6 +26,8 @@ from cutile_lint.sources import Source
 
 T = TypeVar("T")
 _PROGRESS = "cutile-lint/analysis"
+#: seconds without a change after which cycles are collected
+_PAUSE = 0.5
 
 
 class Service:
@@ -42,6 +45,7 @@ class Service:
         self.pulls = False
         self._capabilities = lsp.ClientCapabilities()
         self._thread = ThreadPoolExecutor(1, "cutile-lint")
+        self._rubbish = Rubbish()
         self._generation = 0
         self._on_disk: set[Path] = set()
         self._last = self._first = 0.0
@@ -138,7 +142,7 @@ class Service:
     async def _run(self) -> None:
         assert self._wake is not None
         while True:
-            await self._wake.wait()
+            await self._pause()
             await self._quiet()
             self._wake.clear()
             try:
@@ -148,6 +152,16 @@ class Service:
             except Exception as error:
                 log(f"internal error: {type(error).__name__}: {error}")
                 self.tell(f"internal error: {type(error).__name__}: {error}")
+
+    async def _pause(self) -> None:
+        """Wait for the next change; clear up behind the last ones meanwhile."""
+        assert self._wake is not None
+        if self._rubbish.checks:
+            try:
+                await asyncio.wait_for(self._wake.wait(), _PAUSE)
+            except TimeoutError:
+                await self._behind(self._rubbish.clear)
+        await self._wake.wait()
 
     async def _quiet(self) -> None:
         """Wait until nothing has changed for a while, but not for ever."""
@@ -177,6 +191,8 @@ class Service:
                 outcome = await self._behind(self._checked, key, proceed)
                 self._take(key, outcome)
                 progress.step()
+            for message in await self._behind(self.session.settings_messages):
+                self.tell(message)
             self._complete = self._generation == generation
             self._publish()
             self._refresh()
@@ -186,6 +202,7 @@ class Service:
 
     def _checked(self, key: Key, proceed: Callable[[], None]) -> Outcome:
         outcome = self.session.check(key, proceed)
+        self._rubbish.more()
         for finding in outcome.findings:  # their pages are read here, not on the event loop
             self.view.diagnostic(finding, finding.place)
         return outcome

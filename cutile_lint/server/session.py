@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import Path
 
 from cutile_lint.config import Configurations, Settings
@@ -16,12 +16,14 @@ from cutile_lint.engine.registry import RuleInfo
 from cutile_lint.engine.run import UNUSED, run
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
-from cutile_lint.frontends.syntax import Fault
+from cutile_lint.frontends.syntax import Fault, Module
 from cutile_lint.records import dataclass, field
+from cutile_lint.server.changes import Change, change_between
 from cutile_lint.server.links import NO_LINKS, Links, links_of
 from cutile_lint.server.live import LiveWorkspace
+from cutile_lint.server.parts import Parts, Together
 from cutile_lint.server.settings import ClientSettings
-from cutile_lint.sources import Place, Source, Workspace
+from cutile_lint.sources import OpenSource, Place, Source, Workspace
 from cutile_lint.sources.discovery import is_candidate
 from cutile_lint.unit import KernelUnit, Plan
 from cutile_lint.unit.linking.program import Parsed
@@ -80,16 +82,25 @@ class Session:
         self._open: dict[Path, Source] = {}
         self._good: dict[Path, Source] = {}
         self._broken: dict[Path, tuple[Source, tuple[Finding, ...]]] = {}
-        self._linking: dict[Path, Counter[bytes]] = {}
+        #: the linking words of every file known, or its text as long as nobody has asked
+        self._linking: dict[Path, Counter[bytes] | Source] = {}
         self._symbol_sets: dict[Path, tuple[Counter[bytes], frozenset[bytes]]] = {}
         self._around: dict[Path, frozenset[bytes]] = {}
         self._trees = Parsed()
         self._trees.LIMIT, self._trees.CRATES = 256, 16  # type: ignore[misc]
         self._trees_behind = Parsed()
+        #: trees of the open files' texts that are analysed, and what became of them with the last change
+        self._shown: dict[Path, Module] = {}
+        self._changes: dict[Path, Change | None] = {}
         self._outcomes: dict[Key, Outcome] = {}
+        #: files near the user, op by op
+        self._parts: dict[Key, Parts] = {}
+        self._whole: set[Key] = set()
         self._dirty: dict[Key, None] = {}
         self._plans: list[tuple[Settings, Plan]] = []
         self._plan_of: dict[Key, Plan] = {}
+        #: only what open files belong to is planned so far
+        self._narrow = True
         self._structure_is_old = True
         self._settings_are_old = True
         self._messages: list[str] = []
@@ -109,6 +120,7 @@ class Session:
     def update(self, opened: Mapping[Path, Source], on_disk: Iterable[Path] = ()) -> Update:
         """Take over the open texts and changes on disk; find out which ops are to be checked again."""
         changed: set[Path] = set()
+        self._changes.clear()
         for path in [path for path in self._open if path not in opened]:
             self._close(path)
             changed.add(path)
@@ -131,8 +143,9 @@ class Session:
             self._settings_are_old = True
         relinked = {word for path in changed for word in self._relinked(path)}
         for key, outcome in self._outcomes.items():
-            if not outcome.looked_at.isdisjoint(changed):
+            if touched := outcome.looked_at & changed:
                 self._dirty[key] = None
+                self._follow(key, touched)
         before = set(self._plan_of)
         if self._settings_are_old:
             self._configure()
@@ -145,12 +158,22 @@ class Session:
         messages, self._messages = tuple(self._messages), []
         return Update(len(self._dirty), dict(self._broken), messages, gone)
 
+    def _follow(self, key: Key, touched: Set[Path]) -> None:
+        """Keep what is known of a key's ops, as far as a change does not concern it."""
+        parts = self._parts.get(key)
+        if parts is not None:
+            change = self._changes.get(next(iter(touched))) if len(touched) == 1 else None
+            if change is None or not parts.follow(change):
+                del self._parts[key]
+
     def _take(self, path: Path, source: Source) -> bool:
         """Lay an open text over its file, or the last good one when it does not parse. Returns whether the analysis sees a change."""
+        if not isinstance(source, OpenSource):
+            source = OpenSource(path, source.data)
         faults = self._faults(source)
         good = self._good.get(path)
         if faults and good is None and (on_disk := self._on_disk(path)) is not None and not self._faults(on_disk):
-            good = on_disk
+            good = OpenSource(path, on_disk.data)
         if faults and good is not None:
             on = SYNTAX_ERROR in self._by_code
             self._broken[path] = (source, tuple(self._syntax_finding(source, fault) for fault in faults if on))
@@ -161,8 +184,16 @@ class Session:
         if not faults:
             self._good[path] = source
         before = self.workspace.overlays.get(path)
+        was = self._shown.get(path)
+        if shown is not source and was is not None and was.source.data == shown.data:
+            self._trees.keep(was)
         if before == shown.data:
             return False
+        self._shown.pop(path, None)
+        if shown.is_python and not self._faults(shown) and len(shown.data) <= 2 << 20:
+            now = self._shown[path] = self._trees.module(shown)
+            if was is not None and before == was.source.data:
+                self._changes[path] = change_between(was, now)
         same = before is None and self._is_same(path, shown)
         if self.workspace.lay_over(path, shown):
             self._structure_is_old = True
@@ -188,16 +219,15 @@ class Session:
         return Finding(Place(source, fault.span), fault.message, code=SYNTAX_ERROR, name="syntax-error")
 
     def _close(self, path: Path) -> None:
-        for table in (self._open, self._good, self._broken):
+        for table in (self._open, self._good, self._broken, self._shown):
             table.pop(path, None)
         self.workspace.uncover(path)
         self._structure_is_old = True
 
     def _relinked(self, path: Path) -> set[bytes]:
         """What a changed file links, or no longer links, to others; nothing when its links are as before."""
-        before = self._linking.get(path)
-        now = self._links_in(path)
-        self._linking[path] = now
+        before = self._words(path)
+        self._linking[path] = now = self._links_in(path)
         if before is None or before == now:
             if before is None:
                 self._structure_is_old = True
@@ -205,9 +235,15 @@ class Session:
         self._structure_is_old = True
         return set(before) ^ set(now)
 
+    def _words(self, path: Path) -> Counter[bytes] | None:
+        words = self._linking.get(path)
+        if isinstance(words, Source):
+            words = self._linking[path] = Counter(_LINKING.findall(words.raw))
+        return words
+
     def _links_in(self, path: Path) -> Counter[bytes]:
         source = self.workspace.source(path)
-        return Counter(_LINKING.findall(source.data)) if source is not None else Counter()
+        return Counter(_LINKING.findall(source.raw)) if source is not None else Counter()
 
     # ── configuration ──
 
@@ -242,7 +278,11 @@ class Session:
     def _plan(self, changed: set[Path], relinked: set[bytes]) -> None:
         self._structure_is_old = False
         self._around.clear()
+        self._parts.clear()
+        self._whole.clear()
         known = set(self._plan_of)
+        if not self._open:
+            self._narrow = False
         files = self._files()
         groups: dict[int, tuple[Settings, list[Path]]] = {}
         for path in files:
@@ -258,11 +298,11 @@ class Session:
                 self._plan_of.setdefault(_loose_key(settings), plan)
         for path in files:
             if path not in self._linking:
-                self._linking[path] = self._links_in(path)
+                self._linking[path] = self.workspace.source(path) or Counter()
         for key in self._plan_of:
             if key not in known or key not in self._outcomes:
                 self._dirty[key] = None
-            elif relinked and any(word in self._linking.get(key, ()) for word in relinked):
+            elif relinked and any(word in (self._words(key) or ()) for word in relinked):
                 self._dirty[key] = None
         if changed:
             self._dirty.update((key, None) for key in self._plan_of if key.name == _LOOSE)
@@ -270,7 +310,7 @@ class Session:
     def _files(self) -> list[Path]:
         """The files that are checked: those of the workspace folders, and the open ones."""
         found: dict[Path, None] = {}
-        if self.client.scope == "workspace" and self.folders:
+        if self.client.scope == "workspace" and self.folders and not self._narrow:
             try:
                 found.update(
                     dict.fromkeys(api.find_files([f for f in self.folders if f.is_dir()] or [], self.configurations).files)
@@ -306,6 +346,11 @@ class Session:
 
     def next(self) -> Key | None:
         """The op to check next: one with an open file if there is one."""
+        if not self._dirty and self._narrow:
+            self._narrow = False
+            if self.client.scope == "workspace" and self.folders:
+                self._plan(set(), set())
+                self._dirty.update(dict.fromkeys(self._plan_of))  # there may be nearer partners
         if not self._dirty:
             return None
         waiting = list(self._dirty)
@@ -329,7 +374,7 @@ class Session:
         return not self._symbols(key).isdisjoint(self._symbols_around(path))
 
     def _symbols(self, path: Path) -> frozenset[bytes]:
-        links = self._linking.get(path)
+        links = self._words(path)
         if links is None:
             return frozenset()
         known = self._symbol_sets.get(path)
@@ -351,10 +396,49 @@ class Session:
 
     def check(self, key: Key, proceed: Callable[[], None] = lambda: None) -> Outcome:
         """Check one op. ``proceed`` may raise :class:`Stale`; the op then stays to be checked."""
-        plan = self._plan_of[key]
         self.workspace.asked = set()
-        trees = self._trees if self._is_near(key) else self._trees_behind
         proceed()
+        if key.name != _LOOSE and self._is_near(key) and key not in self._whole:
+            outcome = self._by_op(key, proceed) or self._as_whole(key, proceed)
+        else:
+            outcome = self._as_whole(key, proceed)
+        before = self._outcomes.get(key)
+        if before is not None and before.rust != outcome.rust:
+            self._dirty.update((other, None) for other in self._plan_of if other.name == _LOOSE)
+        self._outcomes[key] = outcome
+        self._dirty.pop(key, None)
+        return outcome
+
+    def _by_op(self, key: Key, proceed: Callable[[], None]) -> Outcome | None:
+        """The check of a file near the user: only those of its ops are run that a change concerns."""
+        parts = self._parts.pop(key, None) or Parts()
+        plan = self._plan_of[key]
+        try:
+            parts.bring_up(
+                lambda numbers: plan.units_of(key, self._trees, numbers),
+                lambda unit: run([unit], self._rules, self._settings_for, known=self._codes.get, proceed=proceed),
+            )
+            links = parts.links() if self._wants_links() else NO_LINKS
+        except Stale:
+            if parts.parts:
+                self._parts[key] = parts
+            raise
+        except Together:
+            self._whole.add(key)
+            return None
+        except Exception:  # the check of the whole file says it
+            return None
+        parts.asked |= self.workspace.asked
+        self._parts[key] = parts
+        files = frozenset({path for part in parts.parts for path in part.files} | {key})
+        findings = self._shown_findings(parts.findings())
+        rust = frozenset(path for part in parts.parts for path in part.rust)
+        everything = files | {one.path for one in findings}
+        return Outcome(tuple(findings), (), frozenset(parts.asked) | files, everything, rust, (), links)
+
+    def _as_whole(self, key: Key, proceed: Callable[[], None]) -> Outcome:
+        plan = self._plan_of[key]
+        trees = self._trees if self._is_near(key) else self._trees_behind
         units: list[KernelUnit] = []
         errors: list[str] = []
         try:
@@ -373,10 +457,10 @@ class Session:
         rust = frozenset(
             path for unit in units for path in (*unit.layout.rust, unit.layout.library) if path is not None and key.name != _LOOSE
         )
-        findings = [one for one in report.findings if not self._settings_for(one.path).excludes(str(one.path))]
+        findings = self._shown_findings(report.findings)
         links = self._links(units, errors)
-        outcome = Outcome(
-            tuple(self._new(findings)),
+        return Outcome(
+            tuple(findings),
             tuple(errors),
             frozenset(self.workspace.asked) | files,
             files | {one.path for one in findings},
@@ -384,14 +468,16 @@ class Session:
             tuple(item.source.path for item in report.suppressions),
             links,
         )
-        if self._dirty_loose(rust, self._outcomes.get(key)):
-            self._dirty.update((other, None) for other in self._plan_of if other.name == _LOOSE)
-        self._outcomes[key] = outcome
-        self._dirty.pop(key, None)
-        return outcome
+
+    def _shown_findings(self, findings: list[Finding]) -> list[Finding]:
+        """The findings in files that are checked, without those that a baseline knows."""
+        return self._new([one for one in findings if not self._settings_for(one.path).excludes(str(one.path))])
+
+    def _wants_links(self) -> bool:
+        return self.client.navigation or self.client.inlay_hints or self.client.code_lens
 
     def _links(self, units: list[KernelUnit], errors: list[str]) -> Links:
-        if not (self.client.navigation or self.client.inlay_hints or self.client.code_lens):
+        if not self._wants_links():
             return NO_LINKS
         try:
             return links_of(units)
@@ -401,9 +487,6 @@ class Session:
 
     def _is_near(self, key: Key) -> bool:
         return key in self._open or not self._outcome(key).files.isdisjoint(self._open)
-
-    def _dirty_loose(self, rust: frozenset[Path], before: Outcome | None) -> bool:
-        return before is not None and before.rust != rust
 
     def _new(self, findings: list[Finding]) -> list[Finding]:
         """The findings that no baseline knows."""

@@ -7,12 +7,15 @@ Rows and columns, for people, count from 1 and in code points; they are made at 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from cutile_lint.records import dataclass
+from cutile_lint.sources.watch import state, watching
 
+T = TypeVar("T")
 BOM = b"\xef\xbb\xbf"
 
 
@@ -42,6 +45,18 @@ class Source:
 
     def __reduce__(self) -> tuple[type[Source], tuple[Path, bytes]]:
         return Source, (self.path, self.data)
+
+    @property
+    def raw(self) -> bytes:
+        """The bytes, for who answers himself for what he does with them (:mod:`~cutile_lint.sources.watch`)."""
+        return self.data
+
+    def part(self, start: int, end: int) -> bytes:
+        return self.data[start:end]
+
+    def tells(self, question: Callable[[bytes], T]) -> T:
+        """The answer to a question about the bytes as a whole."""
+        return question(self.data)
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -100,6 +115,70 @@ class Source:
     @property
     def is_rust(self) -> bool:
         return self.path.suffix == ".rs"
+
+
+class OpenSource(Source):
+    """A text in an editor: notes what is looked at."""
+
+    def __init__(self, path: Path, data: bytes) -> None:
+        self._raw = data
+        super().__init__(path, data)
+
+    @property
+    def raw(self) -> bytes:
+        return self._raw
+
+    @property
+    def data(self) -> bytes:  # type: ignore[override]
+        if state.watch is not None:
+            state.watch.whole.add(self.path)
+        return self._raw
+
+    @data.setter
+    def data(self, data: bytes) -> None:
+        self._raw = data
+
+    @property
+    def text(self) -> str:  # type: ignore[override]
+        if state.watch is not None:
+            state.watch.whole.add(self.path)
+        return self._text
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self._text = text
+
+    def tells(self, question: Callable[[bytes], T]) -> T:
+        answer = question(self._raw)
+        if state.watch is not None:
+            state.watch.answers.append((self.path, question, answer))
+        return answer
+
+    def part(self, start: int, end: int) -> bytes:
+        if state.watch is not None:
+            state.watch.spans.append((self.path, start, end))
+        return self._raw[start:end]
+
+    @property
+    def newline(self) -> str:
+        self.part(0, self.line_starts[1] if len(self.line_starts) > 1 else len(self._raw))
+        with watching(None):
+            return Source.newline.fget(self)  # type: ignore[attr-defined, no-any-return]
+
+    def slice(self, span: Span) -> str:
+        if state.watch is not None:
+            state.watch.spans.append((self.path, span.start, span.end))
+        return self._raw[span.start : span.end].decode("utf-8", "replace")
+
+    def position(self, offset: int) -> tuple[int, int]:
+        if state.watch is not None:
+            state.watch.whole.add(self.path)
+        return super().position(offset)
+
+    def line(self, row: int) -> str:
+        if state.watch is not None:
+            state.watch.whole.add(self.path)
+        return super().line(row)
 
 
 @dataclass(frozen=True, slots=True)

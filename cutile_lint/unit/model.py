@@ -5,13 +5,14 @@ Everything is computed on first use. Answers come in three kinds: yes, no, and "
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Source
+from cutile_lint.sources.watch import Watch, looked
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.linking.crate import Crate, Entry, Export
 from cutile_lint.unit.linking.layout import OpFiles
@@ -49,12 +50,22 @@ class KernelUnit:
         self.program = program
         self.settings = settings
         self.runs = runs
-        #: the ops of the same wrapper, this one among them: they share its helpers
-        self.siblings: list[KernelUnit] = [self]
+        #: what its runs looked at, where somebody wants to know
+        self.entered: Watch | None = None
+        self._find_siblings: Callable[[], list[KernelUnit]] = lambda: [self]
         self._entry_references: dict[str, EntryReference | None] = {}
 
     def __repr__(self) -> str:
         return f"KernelUnit({self.name!r})"
+
+    @property
+    def siblings(self) -> list[KernelUnit]:
+        """The ops of the same wrapper, this one among them: they share its helpers."""
+        found = self._find_siblings()
+        for unit in found:
+            for one in unit.entered.looked if unit.entered is not None else ():
+                looked(one)
+        return found
 
     def knows(self, layer: str, needs: Iterable[str] = ()) -> bool:
         """Whether silence of a rule of this layer means *no*: everything was followed and its evidence is there."""

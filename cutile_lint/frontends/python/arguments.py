@@ -105,9 +105,9 @@ def _slots(source: Source, call: s.Call, inside: Span) -> list[_Slot]:
     opening = inside.start
     for index, argument in enumerate(call.args):
         limit = call.args[index + 1].span.start if index + 1 < len(call.args) else inside.end
-        between = without_comments(source.data[argument.span.end : limit])
+        between = without_comments(source.part(argument.span.end, limit))
         comma = between.find(b",")
-        before = without_comments(source.data[opening : argument.span.start])
+        before = without_comments(source.part(opening, argument.span.start))
         start = opening + len(before) - len(before.lstrip())
         closing = between if comma == -1 else between[:comma]
         end = argument.span.end + len(closing.rstrip(b" \t\f\r\n\\"))
@@ -118,11 +118,11 @@ def _slots(source: Source, call: s.Call, inside: Span) -> list[_Slot]:
 
 
 def _begins_line(source: Source, offset: int) -> bool:
-    return not source.data[line_start(source, offset) : offset].strip()
+    return not source.part(line_start(source, offset), offset).strip()
 
 
 def _line_indent(source: Source, offset: int) -> str:
-    return source.data[line_start(source, offset) : offset].decode()
+    return source.part(line_start(source, offset), offset).decode()
 
 
 def _has_own_lines(source: Source, slot: _Slot) -> bool:

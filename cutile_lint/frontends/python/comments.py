@@ -17,7 +17,10 @@ _NEXT = re.compile(rb"""#[^\r\n]*|'''|\"""|['"]""")
 
 def comments(source: Source) -> list[Comment]:
     """All comments in source order; ``#`` in strings does not count."""
-    data = source.data
+    return comments_in(source.data)
+
+
+def comments_in(data: bytes) -> list[Comment]:
     if b"#" not in data:
         return []
     found: list[tuple[int, int]] = []

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from cutile_lint.frontends import syntax as s
-from cutile_lint.frontends.python.comments import comments
+from cutile_lint.frontends.python.comments import comments_in
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Source
 from cutile_lint.sources.source import BOM
@@ -88,18 +88,19 @@ def line_start(source: Source, offset: int) -> int:
     """Offset of the first character of the line around ``offset`` (behind a BOM)."""
     row = bisect_right(source.line_starts, offset) - 1
     start = source.line_starts[row]
-    return len(BOM) if not row and source.data.startswith(BOM) else start
+    return len(BOM) if not row and source.raw.startswith(BOM) else start
 
 
 def line_end(source: Source, offset: int) -> int:
     """Offset behind the line around ``offset``, its line ending included."""
     row = bisect_right(source.line_starts, offset)
-    return source.line_starts[row] if row < len(source.line_starts) else len(source.data)
+    return source.line_starts[row] if row < len(source.line_starts) else len(source.raw)
 
 
 def trailing(source: Source, offset: int) -> re.Match[bytes] | None:
     """The rest of a line when only blanks and perhaps a comment (group 1) are left of it; group 2 is the line ending."""
-    return _REST_OF_LINE.match(source.data, offset)
+    source.part(offset, line_end(source, offset))
+    return _REST_OF_LINE.match(source.raw, offset)
 
 
 def without_comments(text: bytes) -> bytes:
@@ -109,24 +110,24 @@ def without_comments(text: bytes) -> bytes:
 
 def has_comment(source: Source, start: int, end: int) -> bool:
     """Whether a comment stands in ``[start, end)``, which may hold whole nodes."""
-    if source.data.find(b"#", start, end) == -1:
+    if b"#" not in source.part(start, end):
         return False
-    return any(start <= item.span.start < end for item in comments(source))
+    return any(start <= item.span.start < end for item in comments_in(source.raw))
 
 
 def same_line(source: Source, left: int, right: int) -> bool:
     """Whether no line ends between two neighbouring nodes (``\\`` continues it)."""
-    between = _CONTINUED.sub(b"", without_comments(source.data[left:right]))
+    between = _CONTINUED.sub(b"", without_comments(source.part(left, right)))
     return b"\n" not in between and b"\r" not in between
 
 
 def indentation(source: Source, offset: int) -> str | None:
     """The blanks before ``offset`` when nothing else is before it on its logical line; None otherwise."""
     start = line_start(source, offset)
-    before = source.data[start:offset]
+    before = source.part(start, offset)
     if before.strip(b" \t\f"):
         return None
-    above = source.data[line_start(source, max(start - 1, 0)) : start]
+    above = source.part(line_start(source, max(start - 1, 0)), start)
     if start > len(BOM) and above.rstrip(b"\r\n").endswith(b"\\") and not above.lstrip().startswith(b"#"):
         return None
     return before.rpartition(b"\f")[2].decode()
@@ -139,11 +140,11 @@ def own_comments(source: Source, offset: int) -> tuple[int, int]:
     """
     first = start = line_start(source, offset)
     begin, count = line_start(source, 0), 0
-    known = {item.span.start for item in comments(source)}
+    known = {item.span.start for item in comments_in(source.raw)}
     while start > begin:
         above = line_start(source, start - 1)
-        found = _COMMENT_LINE.match(source.data[above:start])
-        if not found or found.group(1) != source.data[first:offset] or above + found.end(1) not in known:
+        found = _COMMENT_LINE.match(source.part(above, start))
+        if not found or found.group(1) != source.part(first, offset) or above + found.end(1) not in known:
             return start, count
         start, count = above, count + 1
     return first, 0
@@ -151,11 +152,10 @@ def own_comments(source: Source, offset: int) -> tuple[int, int]:
 
 def before_line_ending(source: Source, offset: int) -> int:
     """``offset``, a line's start, moved before the line ending above it."""
-    data = source.data
-    if data[:offset].endswith(b"\r\n"):
+    if source.part(max(offset - 2, 0), offset) == b"\r\n":
         return offset - 2
     return offset - 1 if offset > line_start(source, 0) else offset
 
 
 def is_elif(source: Source, statement: s.Stmt) -> bool:
-    return isinstance(statement, s.If) and source.data.startswith(b"elif", statement.span.start)
+    return isinstance(statement, s.If) and source.part(statement.span.start, statement.span.start + 4) == b"elif"

@@ -10,10 +10,9 @@ QUOTE = re.compile(rb"""'''|\"""|'|\"""")
 _CONTENT = {
     b'"""': re.compile(rb'[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""', re.DOTALL),
     b"'''": re.compile(rb"[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''", re.DOTALL),
-    b'"': re.compile(rb'[^"\\\r\n]*(?:\\(?:\r\n|.)[^"\\\r\n]*)*"', re.DOTALL),
-    b"'": re.compile(rb"[^'\\\r\n]*(?:\\(?:\r\n|.)[^'\\\r\n]*)*'", re.DOTALL),
+    b'"': re.compile(rb'[^"\\\r\n]*(?:\\(?:\r\n|.)[^"\\\r\n]*)*"?', re.DOTALL),
+    b"'": re.compile(rb"[^'\\\r\n]*(?:\\(?:\r\n|.)[^'\\\r\n]*)*'?", re.DOTALL),
 }
-_LINE_END = re.compile(rb"[\r\n]|\Z")
 _PREFIX = re.compile(rb"(?<![A-Za-z0-9_\x80-\xff])[A-Za-z]{1,2}\Z")
 #: what ends the literal part of an f-string, or is to be looked at in one of its fields
 _LITERAL_STOP = re.compile(rb"\\(?:N\{[^}\r\n]*\}|\r\n|.)|\{\{|[{}'\"\r\n]", re.DOTALL)
@@ -29,14 +28,10 @@ def prefix_before(data: bytes, quote: int) -> bytes:
 def string_end(data: bytes, position: int, quote: bytes) -> int:
     """Offset behind the closing ``quote`` of a plain string whose content starts at ``position``.
 
-    An open literal ends with its line, one with three quotes with the file.
+    An open literal ends with its line (the last that it is continued on), one with three quotes with the file.
     """
-    if closed := _CONTENT[quote].match(data, position):
-        return closed.end()
-    if len(quote) == 3:
-        return len(data)
-    found = _LINE_END.search(data, position)
-    return found.start() if found else len(data)
+    found = _CONTENT[quote].match(data, position)
+    return found.end() if found else len(data)
 
 
 def literal_end(data: bytes, opening: re.Match[bytes], comments: list[tuple[int, int]] | None = None) -> int:

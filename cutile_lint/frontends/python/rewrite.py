@@ -75,7 +75,8 @@ def _is_atom(text: str) -> bool:
 
 def rename_keyword(module: s.Module, argument: s.Arg, name: str) -> Rewrite | None:
     """``name=`` instead of a keyword argument's name; None for other arguments."""
-    found = _IDENTIFIER.match(module.source.data, argument.span.start)
+    module.source.part(*argument.span)
+    found = _IDENTIFIER.match(module.source.raw, argument.span.start)
     if argument.name is None or found is None:
         return None
     return Rewrite((edit(module.source, found.start(), found.end(), name),))
@@ -110,7 +111,9 @@ def delete_statement(module: s.Module, statement: s.Stmt) -> Rewrite | None:
     start, end = own_comments(source, span.start)[0], line_end(source, span.end)
     drops = has_comment(source, start, end)
     end = _doubled_blank_lines(source, start, end)
-    if end == len(source.data) and not source.data.endswith((b"\n", b"\r")):  # the file stays without a final line ending
+    if end == len(source.raw) and not source.part(max(end - 1, 0), end).endswith(
+        (b"\n", b"\r")
+    ):  # the file stays without a final line ending
         start = before_line_ending(source, start)
     return Rewrite((edit(source, start, end, ""),), drops)
 
@@ -118,13 +121,15 @@ def delete_statement(module: s.Module, statement: s.Stmt) -> Rewrite | None:
 def _doubled_blank_lines(source: Source, start: int, end: int) -> int:
     """Where to end when lines go: of the blank lines above and below as many stay as there are on the side with more."""
     above = 0
-    for line in reversed(source.data[:start].splitlines()):
+    for line in reversed(source.raw[:start].splitlines(keepends=True)):
+        source.part(start - len(line), start)
         if line.strip():
             break
+        start -= len(line)
         above += 1
-    while above and end < len(source.data):
+    while above and end < len(source.raw):
         behind = line_end(source, end)
-        if source.data[end:behind].strip():
+        if source.part(end, behind).strip():
             break
         end, above = behind, above - 1
     return end
@@ -148,7 +153,7 @@ def insert_after(module: s.Module, statement: s.Stmt, lines: Sequence[str]) -> R
         return None
     end = line_end(source, statement.span.end)
     text = _indented(lines, indent)
-    if not source.data[:end].endswith((b"\n", b"\r")):  # the last line of a file without a final line ending
+    if not source.part(max(end - 1, 0), end).endswith((b"\n", b"\r")):  # the last line of a file without a final line ending
         return Rewrite((edit(source, end, end, "\n" + text),))
     return Rewrite((edit(source, end, end, text + "\n"),))
 

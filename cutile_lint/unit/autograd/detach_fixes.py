@@ -120,7 +120,7 @@ def _type_checked(refusal: Refusal) -> set[str]:
 
 
 def _imports_torch(module: syntax.Module) -> bool:
-    return any(isinstance(node, syntax.ImportName) and node.alias == "torch" for node in module.walk())
+    return any(node.alias == "torch" for node in module.nodes(syntax.ImportName))
 
 
 def _rebound(run: Run, names: set[str], before: syntax.Stmt) -> bool:

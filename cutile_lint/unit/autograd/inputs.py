@@ -410,6 +410,6 @@ def autograd_functions(unit: KernelUnit) -> Iterator[AutogradFunction]:
 
 
 def _name_span(source: Source, node: syntax.ClassDef) -> Span:
-    start = source.data.find(b"class", node.span.start)
-    start = source.data.find(node.name.encode(), start + 5)
+    text = source.part(*node.span)
+    start = node.span.start + text.find(node.name.encode(), text.find(b"class") + 5)
     return Span(start, start + len(node.name.encode()))

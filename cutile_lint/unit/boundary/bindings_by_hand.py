@@ -39,7 +39,4 @@ def misspelt_attributes(module: syntax.Module) -> Iterator[tuple[Place, str, str
 
 
 def _uses_ctypes(module: syntax.Module) -> bool:
-    return any(
-        isinstance(node, syntax.Import) and any(name.module.split(".")[0] == "ctypes" for name in node.names)
-        for node in module.walk()
-    )
+    return any(name.module.split(".")[0] == "ctypes" for node in module.nodes(syntax.Import) for name in node.names)

@@ -61,7 +61,7 @@ class OddConstant:
 def odd_constants(unit: KernelUnit, kernel: Kernel) -> Iterator[OddConstant]:
     """Scientific literals and qualified float constants that reach a call of the device language, each place once."""
     spans = [(source, module.span) for module, source in device_modules(unit)]
-    imported = _imported(unit)
+    imported = unit.crate.once("imported by device modules", lambda: _imported(unit))
     seen: set[Place] = set()
     for event in kernel.calls:
         if event.arguments is None or event.name in _NOT_DEVICE:

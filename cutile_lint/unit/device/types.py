@@ -197,8 +197,8 @@ def device_functions(unit: KernelUnit) -> Iterator[DeviceFunction]:
 
 def device_modules(unit: KernelUnit) -> Iterator[tuple[syntax.ModuleDef, Source]]:
     for module in unit.rust_modules:
-        for node in module.walk():
-            if isinstance(node, syntax.ModuleDef) and _is_device(node):
+        for node in module.nodes(syntax.ModuleDef):
+            if _is_device(node):
                 yield node, module.source
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Span
+from cutile_lint.sources.watch import watching
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.machine.trace import Event, Stop
 from cutile_lint.unit.machine.values import Partial, Value
@@ -48,11 +49,11 @@ def origins(event: Event, argument: Place, program: Program) -> list[Origin]:
 def node_at(program: Program, place: Place, kind: type[syntax.Node] = syntax.Expr) -> syntax.Node | None:
     """The outermost node of a kind that has exactly the span of a place."""
     module = program.module(place.source.path)
-    return (
-        next((node for node in module.walk() if isinstance(node, kind) and node.span == place.span), None)
-        if module is not None
-        else None
-    )
+    if module is None:
+        return None
+    with watching(None):  # who has the place has looked at the function around it
+        nodes = module.walk()
+    return next((node for node in nodes if isinstance(node, kind) and node.span == place.span), None)
 
 
 class _Tracer:

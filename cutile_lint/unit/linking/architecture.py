@@ -9,7 +9,8 @@ from cutile_lint.sources import Place, Span
 from cutile_lint.unit.flows.fold import Folder
 from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value, subterms
 
-_COMMENT = re.compile(rb"#[^\n\r]*?\bsm[_ ]?(\d{2,3})[af]?(?![\d+])", re.IGNORECASE)
+_COMMENT = re.compile(rb"#[^\n\r#]*")
+_IN_COMMENT = re.compile(rb"\bsm[_ ]?(\d{2,3})[af]?(?![\d+])", re.IGNORECASE)
 _ARCH = re.compile(r"(?:sm|compute)?[_ ]?(\d{2,3})[af]?", re.IGNORECASE)
 _CAPABILITY = frozenset(["get_device_capability", "get_compute_capability", "get_capability", "device_capability"])
 _PROPERTIES = frozenset(["get_device_properties"])
@@ -30,7 +31,8 @@ def _split(digits: str) -> Arch:
 
 def commented_arch(place: Place, span: Span) -> Arch | None:
     """The one architecture that the comments in a span of a Python file name; None for none or several."""
-    found = {_split(match.group(1).decode()) for match in _COMMENT.finditer(place.source.data, span.start, span.end)}
+    comments = _COMMENT.finditer(place.source.data, span.start, span.end)
+    found = {_split(match[1].decode()) for match in (_IN_COMMENT.search(comment[0]) for comment in comments) if match}
     return found.pop() if len(found) == 1 else None
 
 

@@ -132,7 +132,7 @@ class Layout:
             return []
         stem = re.escape(name)
         imported = re.compile(
-            rb"(?m)^[ \t]*(?:from|import)\b[^\n]*\b" + stem + rb"\b|^[ \t]*from\s+[.\w]+\s+import\s*\([^)]*\b" + stem + rb"\b"
+            rb"(?m)^[ \t]*(?:from|import)\b[^\n]*\b" + stem + rb"\b|^[ \t]*from\s+[.\w]+\s+import\s*\([^()]*\b" + stem + rb"\b"
         )
         return [other for other in naming if imported.search(self.data(other)) and self.is_wrapper(other)]
 

@@ -16,14 +16,13 @@ def fits(name: str, patterns: Iterable[str]) -> bool:
 def imports_of(module: syntax.Module) -> dict[str, str]:
     """Dotted path by alias, for all imports of a module (nested ones too)."""
     found: dict[str, str] = {}
-    for node in module.walk():
-        if isinstance(node, syntax.Import):
-            for name in node.names:
-                prefix = "." * node.level + name.module
-                if name.name is None:
-                    found[name.alias] = name.module if name.alias != name.module.split(".")[0] else name.alias
-                else:
-                    found[name.alias] = f"{prefix}.{name.name}" if prefix.strip(".") else f"{prefix}{name.name}"
+    for node in module.nodes(syntax.Import):
+        for name in node.names:
+            prefix = "." * node.level + name.module
+            if name.name is None:
+                found[name.alias] = name.module if name.alias != name.module.split(".")[0] else name.alias
+            else:
+                found[name.alias] = f"{prefix}.{name.name}" if prefix.strip(".") else f"{prefix}{name.name}"
     return found
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.config.settings import RUNTIME_NAMES
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Source
+from cutile_lint.sources.watch import watching
 from cutile_lint.sources.workspace import Workspace
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.values import Entries, Items, Known, Term, Value
@@ -43,6 +45,10 @@ class Parsed:
         if len(self._modules) > self.LIMIT:
             del self._modules[next(iter(self._modules))]
         return module
+
+    def keep(self, module: syntax.Module) -> None:
+        """Let a tree stand for its file again."""
+        self._modules[module.source.path] = module
 
     def crate(self, modules: list[syntax.Module]) -> Crate:
         """The crate of these very trees: one for all ops that are checked one after the other."""
@@ -161,11 +167,7 @@ class Program:
 
     def _defines_runtime(self, path: Path) -> bool:
         source = self.workspace.source(path)
-        data = source.data if source is not None else b""
-        if not any(b"def " + name.encode() + b"(" in data for name in self._roles):
-            return False
-        named = [name for name in self._roles if name.encode() in data]
-        return not any(re.search(rb"^\s*(?:from|import)\b.*\b" + name.encode() + rb"\b", data, re.M) for name in named)
+        return source is not None and source.tells(partial(_defines, tuple(self._roles)))
 
     def role(self, dotted: str) -> str | None:
         """The runtime role of a dotted name outside the project (``tilegym.….check_rc`` → ``check-rc``)."""
@@ -190,11 +192,20 @@ class Program:
         traces = machine.__dict__.setdefault("module_traces", {})
         traces[path] = machine.load(module, scope)  # type: ignore[union-attr]
         if path not in self._mutable:
-            self._mutable[path] = _mutable_state(module)
+            with watching(None):  # an editor compares what changed functions write
+                self._mutable[path] = _mutable_state(module)
         for name in self._mutable[path]:
             if name in scope.names and not isinstance(scope.names[name], Term):
                 scope.names[name] = _state(path, name, scope.names[name])
         return scope
+
+
+def _defines(names: tuple[str, ...], data: bytes) -> bool:
+    """A module's text defines one of the names and imports none."""
+    if not any(b"def " + name.encode() + b"(" in data for name in names):
+        return False
+    named = [name for name in names if name.encode() in data]
+    return not any(re.search(rb"^\s*(?:from|import)\b.*\b" + name.encode() + rb"\b", data, re.M) for name in named)
 
 
 def _state(path: Path, name: str, initial: Value) -> Term:
@@ -207,19 +218,28 @@ def _mutable_state(module: syntax.Module) -> set[str]:
         target.id for statement in module.body if isinstance(statement, syntax.Assign) for target in statement.targets
         if isinstance(target, syntax.Name)
     }  # fmt: skip
+    if not assigned:
+        return set()
     written: set[str] = set()
     for function in _outermost(module):
-        for node in function.walk():
-            if isinstance(node, syntax.Scope) and node.kind == "global":
-                written.update(node.names)
-            elif isinstance(node, syntax.Assign):
-                for target in node.targets:
-                    if isinstance(target, (syntax.Index, syntax.Attr)) and isinstance(target.base, syntax.Name):
-                        written.add(target.base.id)
-            elif isinstance(node, syntax.Call) and isinstance(node.func, syntax.Attr) and node.func.name in _MUTATORS:
-                if isinstance(node.func.base, syntax.Name):
-                    written.add(node.func.base.id)
+        written |= written_names(function)
     return written & assigned
+
+
+def written_names(function: syntax.Function) -> set[str]:
+    """Names that a function may write in its module: by ``global``, by item assignment, or by a mutating method."""
+    written: set[str] = set()
+    for node in function.walk():
+        if isinstance(node, syntax.Scope) and node.kind == "global":
+            written.update(node.names)
+        elif isinstance(node, syntax.Assign):
+            for target in node.targets:
+                if isinstance(target, (syntax.Index, syntax.Attr)) and isinstance(target.base, syntax.Name):
+                    written.add(target.base.id)
+        elif isinstance(node, syntax.Call) and isinstance(node.func, syntax.Attr) and node.func.name in _MUTATORS:
+            if isinstance(node.func.base, syntax.Name):
+                written.add(node.func.base.id)
+    return written
 
 
 def _outermost(module: syntax.Module) -> Iterator[syntax.Function]:

@@ -371,20 +371,29 @@ def unknown(reason: str, place: Place | None = None) -> Term:
 
 def subterms(value: Value) -> list[Value]:
     """The value and everything it is made of (conditions of choices not included)."""
+    kind = value.__class__
+    if kind is Known or (kind is Term and not value.args and not value.keywords):  # type: ignore[attr-defined]
+        return [value]
     found: list[Value] = []
     stack = [value]
     seen: set[int] = set()
     while stack:
         item = stack.pop()
-        if id(item) in seen:
+        number = id(item)
+        if number in seen:
             continue
-        seen.add(id(item))
+        seen.add(number)
         found.append(item)
-        if isinstance(item, Term):
-            stack.extend(item.args)
-            stack.extend(item.keywords.values())
+        kind = item.__class__
+        if kind is Term:
+            if item.args:  # type: ignore[attr-defined]
+                stack += item.args  # type: ignore[attr-defined]
+            if item.keywords:  # type: ignore[attr-defined]
+                stack += item.keywords.values()  # type: ignore[attr-defined]
+        elif kind is Known:
+            continue
         elif isinstance(item, Choice):
-            stack.extend(inner for _, inner in item.alternatives)
+            stack += [inner for _, inner in item.alternatives]
         elif isinstance(item, Items):
             stack.extend(item.items)
         elif isinstance(item, Entries):

@@ -53,8 +53,8 @@ def _fix(message: str, change: rewrite.Rewrite | None, *, safe: bool) -> Fix | N
 
 def _whole_choice(module: syntax.Module, node: syntax.Expr, text: str) -> syntax.Expr:
     """The conditional expression around a node whose other branch is what the node becomes."""
-    for outer in module.walk():
-        if isinstance(outer, syntax.Cond) and outer.orelse is not None and node in (outer.then, outer.orelse):
+    for outer in module.nodes(syntax.Cond):
+        if outer.orelse is not None and node in (outer.then, outer.orelse):
             other = outer.orelse if node is outer.then else outer.then
             if module.source.slice(other.span) == text:
                 return outer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from cutile_lint.sources.discovery import SKIPPED_FOLDERS
@@ -71,14 +72,20 @@ def find_registrations(workspace: Workspace, wrapper: Path, op: str, own_backend
     for folder in _backend_folders(workspace, wrapper):
         for path in _candidates(workspace, folder, wrapper):
             source = workspace.source(path)
-            if source is None or b"register_impl" not in source.data or op.encode() not in source.data:
+            if source is None:
                 continue
-            backends = {match.decode() for match in pattern.findall(source.data)} - {own_backend}
+            backends = source.tells(partial(_backends, pattern, op.encode())) - {own_backend}
             if backends:
                 found.append((min(_rank(backend) for backend in backends), path))
                 if path.name == wrapper.name:
                     break
     return [path for _, path in sorted(found, key=lambda item: item[0])]
+
+
+def _backends(pattern: re.Pattern[bytes], op: bytes, data: bytes) -> set[str]:
+    if b"register_impl" not in data or op not in data:
+        return set()
+    return {match.decode() for match in pattern.findall(data)}
 
 
 def _rank(backend: str) -> int:

@@ -1,0 +1,279 @@
+"""What a change of a Python text means for its tree: which functions have another body now, and where everything else has gone.
+
+Anything that is not understood here is no :class:`Change`, and everything that looked at the file is analysed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from cutile_lint.findings import Edit, Finding, Fix, Related
+from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass, field, replace
+from cutile_lint.server.links import Hint, Lens, Links, Spot, Thing
+from cutile_lint.sources import Place, Source, Span
+from cutile_lint.unit.linking.program import written_names
+
+
+class Lost(Exception):
+    """A place is where the text has changed."""
+
+
+@dataclass(slots=True, eq=False)
+class Change:
+    """One stretch ``[start, end)`` of the old text has become ``[start, end + shift)``; the functions are outermost ones."""
+
+    old: syntax.Module
+    new: syntax.Module
+    start: int
+    end: int
+    shift: int
+    #: functions of the old tree that do something else now
+    functions: set[syntax.Function] = field(default_factory=set)
+    #: those that differ in statements without effect only
+    idle: set[syntax.Function] = field(default_factory=set)
+    #: all others and the idle ones, with what they are now
+    pairs: dict[object, syntax.Function] = field(default_factory=dict)
+    #: what they all are now
+    became: dict[object, syntax.Function] = field(default_factory=dict)
+    #: the change stands at the end of a function, which may be longer now
+    at_end: bool = False
+
+    # ── places ──
+
+    def span(self, span: Span) -> Span:
+        """Where a span of the old text is now. Raises :class:`Lost` for one that begins, ends or lies in the change."""
+        first, last = span
+        if first == last == self.start:
+            raise Lost
+        if first > self.start or (first == self.start == self.end):
+            if first < self.end:
+                raise Lost
+            first += self.shift
+        elif first == self.start:
+            raise Lost
+        if last >= self.end and last > self.start:
+            last += self.shift
+        elif last > self.start:
+            raise Lost
+        return Span(first, last)
+
+    def place(self, place: Place) -> Place:
+        source = self.source(place.source)
+        if source is place.source:
+            return place
+        if self.at_end and place.span.end == self.start:
+            raise Lost
+        return Place(source, self.span(place.span))
+
+    def source(self, source: Source) -> Source:
+        if source.path != self.old.source.path:
+            return source
+        if source.raw != self.old.source.raw:
+            raise Lost
+        return self.new.source
+
+    def finding(self, finding: Finding) -> Finding:
+        """The finding in the new text."""
+        return replace(
+            finding,
+            place=self.place(finding.place),
+            related=tuple(Related(self.place(one.place), one.message) for one in finding.related),
+            fix=self._fix(finding.fix) if finding.fix is not None else None,
+            statement=self.place(finding.statement) if finding.statement is not None else None,
+        )
+
+    def _fix(self, fix: Fix) -> Fix:
+        return replace(fix, edits=tuple(self._edit(edit) for edit in fix.edits))
+
+    def _edit(self, edit: Edit) -> Edit:
+        source = self.source(edit.source)
+        if source is edit.source:
+            return edit
+        if edit.start <= self.end and edit.end >= self.start:
+            raise Lost  # what it writes may rest on what stood there
+        shift = self.shift if edit.start > self.end else 0
+        return Edit(source, edit.start + shift, edit.end + shift, edit.content)
+
+    def links(self, links: Links) -> Links:
+        things = []
+        for thing in links.things:
+            spots = [Spot(self.place(spot.place), spot.role) for spot in thing.spots.values()]
+            things.append(Thing(thing.kind, thing.name, self.place(thing.place), {(one.place, one.role): one for one in spots}))
+        hints = tuple(Hint(self.place(one.place), one.name, one.type) for one in links.hints)
+        lenses = tuple(
+            Lens(self.place(one.place), tuple(self.place(caller) for caller in one.callers), one.facts) for one in links.lenses
+        )
+        return Links(tuple(things), hints, lenses)
+
+    def concerns(self, kinds: tuple[type[syntax.Node], ...]) -> bool:
+        """A function that has changed has nodes of some kinds, or had."""
+        for old in self.functions | self.idle:
+            if any(isinstance(node, kinds) for one in (old, self.became[old]) for node in one.walk()):
+                return True
+        return False
+
+
+# ── finding it ─────────────────────────────────────────────────────────────
+
+
+def change_between(old: syntax.Module, new: syntax.Module) -> Change | None:
+    """The change that made one tree into the other; None when more than bodies of functions may have changed."""
+    if old.language != "python" or old.faults or new.faults or old.refused or new.refused:
+        return None
+    before, after = old.source.raw, new.source.raw
+    start = _common(before, after)
+    tail = min(_common(before[::-1], after[::-1]), len(before) - start, len(after) - start)
+    change = Change(old, new, start, len(before) - tail, len(after) - len(before))
+    try:
+        _bodies(change, old.body, new.body)
+    except Lost:
+        return None
+    return change
+
+
+def _bodies(change: Change, old: list[syntax.Stmt], new: list[syntax.Stmt]) -> None:
+    """Compare the statements of a module or class."""
+    if len(old) != len(new):
+        raise Lost
+    before, after = change.old.source.raw, change.new.source.raw
+    for one, other in zip(old, new, strict=True):
+        if isinstance(one, syntax.FunctionDef) and isinstance(other, syntax.FunctionDef) and _ends_at(change, one, other):
+            change.at_end = True
+            _function(change, one.function, other.function)
+            continue
+        if type(one) is not type(other) or change.span(one.span) != other.span:
+            raise Lost
+        if one.span.end <= change.start or one.span.start >= change.end:
+            if before[one.span.start : one.span.end] != after[other.span.start : other.span.end]:
+                raise Lost
+            _pair(change, one, other)
+        elif isinstance(one, syntax.FunctionDef) and isinstance(other, syntax.FunctionDef):
+            _function(change, one.function, other.function)
+        elif isinstance(one, syntax.ClassDef) and isinstance(other, syntax.ClassDef):
+            _same(change, one, other, skipped=("body",))
+            _bodies(change, one.body, other.body)
+        else:
+            _same(change, one, other)
+
+
+def _pair(change: Change, old: syntax.Stmt, new: syntax.Stmt) -> None:
+    if isinstance(old, syntax.FunctionDef) and isinstance(new, syntax.FunctionDef):
+        change.pairs[old.function] = new.function
+    elif isinstance(old, syntax.ClassDef) and isinstance(new, syntax.ClassDef):
+        for one, other in zip_longest(old.body, new.body):
+            _pair(change, one, other)
+
+
+def _ends_at(change: Change, old: syntax.FunctionDef, new: syntax.FunctionDef) -> bool:
+    """The change begins in a function and goes on at its end, or behind it."""
+    within = old.span.start < change.start <= old.span.end <= change.end
+    return within and old.span.start == new.span.start and change.start <= new.span.end <= change.end + change.shift
+
+
+def _function(change: Change, old: syntax.Function, new: syntax.Function) -> None:
+    _same(change, old, new, skipped=("body", "docstring", "span"))
+    change.became[old] = new
+    same = old.docstring == new.docstring and not change.at_end
+    if same and _equals(change, old.body, new.body):
+        change.pairs[old] = new
+    elif same and _equals(change, list(_effective(old)), list(_effective(new))):
+        change.idle.add(old)
+        change.pairs[old] = new
+    elif written_names(old) != written_names(new):
+        raise Lost  # the module's state
+    else:
+        change.functions.add(old)
+
+
+def _same(change: Change, old: syntax.Node, new: syntax.Node, skipped: tuple[str, ...] = ()) -> None:
+    """Raise :class:`Lost` unless the nodes say the same, each at its place."""
+    if type(old) is not type(new):
+        raise Lost
+    for name in old.FIELDS:
+        if name not in skipped:
+            _equal(change, getattr(old, name), getattr(new, name))
+
+
+def _equal(change: Change, old: object, new: object) -> None:
+    if isinstance(old, syntax.Node) and isinstance(new, syntax.Node):
+        _same(change, old, new)
+    elif isinstance(old, Span) and isinstance(new, Span):
+        if change.span(old) != new:
+            raise Lost
+    elif isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)):
+        if len(old) != len(new):
+            raise Lost
+        for one, other in zip(old, new, strict=True):
+            _equal(change, one, other)
+    elif type(old) is not type(new) or old != new or (isinstance(old, (dict, float, complex)) and repr(old) != repr(new)):
+        raise Lost
+
+
+def _equals(change: Change, old: list[syntax.Stmt], new: list[syntax.Stmt]) -> bool:
+    try:
+        _equal(change, old, new)
+    except Lost:
+        return False
+    return True
+
+
+# ── statements that do nothing: what one has typed of a line that nothing refers to yet ──
+
+
+def _effective(function: syntax.Function) -> Iterator[syntax.Stmt]:
+    names = {_idle_name(statement) for statement in function.body} - {None, ""}
+    if not names:
+        yield from (statement for statement in function.body if _idle_name(statement) is None)
+        return
+    idle = {id(statement) for statement in function.body if _idle_name(statement) is not None}
+    used: set[str] = {param.name for param in function.params}
+    for statement in function.body:
+        if id(statement) not in idle:
+            used.update(_words(statement))
+    seen = not used.isdisjoint(("locals", "vars", "eval", "exec", "inspect"))
+    for statement in function.body:
+        name = _idle_name(statement)
+        if name is None or name in used or (name and seen):
+            yield statement
+
+
+def _idle_name(statement: syntax.Stmt) -> str | None:
+    """The name that a statement is about, where all it does is to read it or to give it a number or text; "" for a constant."""
+    if isinstance(statement, syntax.ExprStmt):
+        if isinstance(statement.value, syntax.Name):
+            return statement.value.id
+        return "" if isinstance(statement.value, syntax.Const) else None
+    if isinstance(statement, syntax.Assign) and not statement.op and isinstance(statement.value, syntax.Const):
+        if len(statement.targets) == 1 and isinstance(statement.targets[0], syntax.Name) and not statement.annotation:
+            return statement.targets[0].id
+    return None
+
+
+def _words(statement: syntax.Stmt) -> Iterator[str]:
+    """Everything in a statement that may be a name."""
+    stack: list[object] = [statement]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, syntax.Node):
+            stack += [getattr(item, name) for name in item.FIELDS]
+        elif isinstance(item, (list, tuple)):
+            stack += item
+
+
+def _common(left: bytes, right: bytes) -> int:
+    """Number of leading bytes that are equal."""
+    size = min(len(left), len(right))
+    if left[:size] == right[:size]:
+        return size
+    low, high = 0, size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,170 @@
+"""The ops of one file, each with its result and with what it looked at: after a change only those are run again that it concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable
+from pathlib import Path
+
+from cutile_lint.engine.run import Report, keep
+from cutile_lint.engine.suppressions import MARK
+from cutile_lint.findings import Finding
+from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass, field
+from cutile_lint.server.changes import Change, Lost
+from cutile_lint.server.links import Links, links_of_op, merged
+from cutile_lint.sources import OpenSource, Place, Span
+from cutile_lint.sources.watch import Watch, watching
+from cutile_lint.unit import KernelUnit
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """The result of one op. ``entered``: what its run looked at; ``stale``: it is to be run again."""
+
+    findings: list[Finding]
+    files: frozenset[Path]
+    rust: frozenset[Path]
+    links: Links
+    entered: set[object]
+    stale: bool = False
+    #: changes that the links have not followed yet
+    behind: list[Change] = field(default_factory=list)
+
+    def catch_up(self) -> Links:
+        """The links as the text is now. Raises :class:`Lost`."""
+        for change in self.behind:
+            self.links = change.links(self.links)
+        self.behind.clear()
+        return self.links
+
+
+class Together(Exception):
+    """The ops cannot be taken one by one: comments silence something, or a rule has failed."""
+
+
+class Parts:
+    """The ops of one file.
+
+    ``units``: makes the ops with the given numbers (None: all); ``run``: runs the rules on one of them.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        #: what was looked at for any of them
+        self.common = Watch()
+        #: trees of the open files among it
+        self.trees: dict[Path, syntax.Module | None] = {}
+        self.asked: set[Path] = set()
+        #: the links of all; None when they are to be put together
+        self._links: Links | None = None
+
+    def bring_up(self, units: Callable[[Container[int] | None], list[KernelUnit]], run: Callable[[KernelUnit], Report]) -> None:
+        """Run what is stale, or everything the first time. Raises :class:`Together`."""
+        numbers = self.stale
+        if self.parts and not numbers:
+            return
+        self._links = None
+        with watching(self.common):
+            made = units(numbers if self.parts else None)
+            if not made or (self.parts and len(made) != len(numbers)):
+                raise Together
+            fresh = [self._part(unit, run(unit)) for unit in made]
+        program = made[0].program
+        for path, module in program.modules.items():
+            if isinstance(program.workspace.source(path), OpenSource) and self.trees.setdefault(path, module) is not module:
+                raise Together
+        if self.parts:
+            for number, part in zip(numbers, fresh, strict=True):
+                self.parts[number] = part
+        else:
+            self.parts = fresh
+
+    @staticmethod
+    def _part(unit: KernelUnit, report: Report) -> Part:
+        if report.errors or report.suppressions:
+            raise Together
+        return Part(
+            report.findings,
+            frozenset(source.path for source in unit.files),
+            frozenset(path for path in (*unit.layout.rust, unit.layout.library) if path is not None),
+            links_of_op(unit),
+            unit.entered.looked if unit.entered is not None else set(),
+        )
+
+    @property
+    def stale(self) -> list[int]:
+        """Numbers of the ops to be run again."""
+        return [number for number, part in enumerate(self.parts) if part.stale]
+
+    def findings(self) -> list[Finding]:
+        found: dict[tuple[str, Place], Finding] = {}
+        for part in self.parts:
+            for finding in part.findings:
+                keep(found, finding)
+        return sorted(found.values(), key=Finding.sort_key)
+
+    def links(self) -> Links:
+        """What belongs together in all of them. Raises :class:`Together`."""
+        if self._links is None:
+            try:
+                self._links = merged([part.catch_up() for part in self.parts])
+            except Lost:
+                raise Together from None
+        return self._links
+
+    def follow(self, change: Change) -> bool:
+        """Take over a change of a file; False when nothing of this can be used any more."""
+        path = change.old.source.path
+        if self.trees.get(path) is not change.old or not self._unseen(change, path):
+            return False
+        common = self.common.looked
+        if not common.isdisjoint(change.functions) or (change.functions | change.idle and change.old in common):
+            return False
+        if not common.isdisjoint(change.idle):
+            return False
+        if any(change.concerns(one[1]) for one in common if isinstance(one, tuple) and one[0] is change.old):
+            return False
+        try:
+            spans = [
+                (where, *change.span(Span(start, end))) if where == path else (where, start, end)
+                for where, start, end in self.common.spans
+            ]
+            for part in self.parts:
+                if part.stale:
+                    continue
+                if not part.entered.isdisjoint(change.functions) or change.old in part.entered:
+                    part.stale = True
+                else:
+                    part.findings = [change.finding(one) for one in part.findings]
+                    part.behind.append(change)
+                    if len(part.behind) > 20:
+                        part.catch_up()
+                part.entered = self._now(part.entered, change)
+            self._links = change.links(self._links) if self._links is not None and not self.stale else None
+        except Lost:
+            return False
+        self.common.looked = self._now(common, change)
+        self.common.spans[:] = spans
+        self.trees[path] = change.new
+        return True
+
+    def _unseen(self, change: Change, path: Path) -> bool:
+        """What changed was in no text that was read, and gives the same answers."""
+        common = self.common
+        if path in common.whole:
+            return False
+        if any(where == path and start <= change.end and end >= change.start for where, start, end in common.spans):
+            return False
+        after = change.new.source.raw
+        return MARK not in after and all(question(after) == answer for where, question, answer in common.answers if where == path)
+
+    @staticmethod
+    def _now(looked: Iterable[object], change: Change) -> set[object]:
+        """The functions as the new tree has them."""
+        moved: set[object] = set()
+        for one in looked:
+            if isinstance(one, tuple):
+                moved.add((change.new, one[1]) if one[0] is change.old else one)
+            else:
+                moved.add(change.new if one is change.old else change.pairs.get(one, one))
+        return moved - change.functions

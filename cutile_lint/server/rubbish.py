@@ -1,0 +1,33 @@
+"""When cycles are collected: not while somebody waits for findings."""
+
+from __future__ import annotations
+
+import gc
+
+#: checks after which it is done in any case
+_MOST = 64
+#: every so often everything is looked through, not only what is new
+_WHOLE = 16
+
+
+class Rubbish:
+    """What checks leave behind, where the collector does not run by itself."""
+
+    def __init__(self) -> None:
+        #: checks since the last time
+        self.checks = 0
+        self._times = 0
+
+    def more(self) -> None:
+        self.checks += 1
+        if self.checks >= _MOST:
+            self.clear()
+
+    def clear(self) -> None:
+        self.checks = 0
+        if gc.isenabled():
+            return
+        gc.collect() if self._times % _WHOLE == 0 else gc.collect(1)
+        if self._times == 0:
+            gc.freeze()  # the program itself
+        self._times += 1

@@ -1,0 +1,132 @@
+"""An edited file is analysed again as far as the edit concerns it: the same findings and links as from the beginning, always."""
+
+from __future__ import annotations
+
+import ast
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cutile_lint.server.session import Outcome, Session
+from cutile_lint.server.settings import ClientSettings
+from cutile_lint.sources import OpenSource, Place
+
+ROOT = Path(__file__).resolve().parents[2]
+LINES = (
+    "scale = 1.0",
+    "x",
+    "pass",
+    "# a word",
+    "raise ValueError('no')",
+    "return None",
+    "out = torch.empty(3)",
+    "torch.cuda.synchronize()",
+    "import torch",
+    "def inner(a):\n        return a",
+    "if True:\n        y = 2",
+    '"""a text"""',
+    "del scale",
+    "alpha = 2",
+    "class Kept:\n        pass",
+    "global KEPT\n    KEPT = 1",
+)
+
+
+def session_for(root: Path, wrapper: Path) -> Session:
+    session = Session()
+    session.set_client(ClientSettings(scope="open"), [root])
+    return session
+
+
+def outcome_of(session: Session, opened: dict[Path, OpenSource], key: Path) -> Outcome | None:
+    session.update(opened)
+    while (waiting := session.next()) is not None:
+        session.check(waiting)
+    return session._outcomes.get(key)
+
+
+def told(place: Place) -> tuple:
+    return str(place.path), place.span, place.text
+
+
+def seen(outcome: Outcome | None) -> object:
+    """Everything that a client can see of an outcome."""
+    if outcome is None:
+        return None
+    findings = [
+        (
+            told(one.place), one.code, one.message, one.help, one.ops, one.level, one.symbol, one.statement and told(one.statement),
+            [(told(related.place), related.message) for related in one.related],
+            one.fix and (one.fix.message, one.fix.applicability, [(str(e.path), e.start, e.end, e.content) for e in one.fix.edits]),
+        )
+        for one in outcome.findings
+    ]  # fmt: skip
+    things = [(thing.kind, thing.name, sorted((told(p), role) for p, role in thing.spots)) for thing in outcome.links.things]
+    hints = sorted((told(one.place), one.name, one.type) for one in outcome.links.hints)
+    lenses = [(told(one.place), [told(caller) for caller in one.callers], one.facts) for one in outcome.links.lenses]
+    return findings, outcome.errors, sorted(outcome.files), sorted(outcome.rust), things, hints, lenses
+
+
+def edited(text: str, chance: random.Random) -> str:
+    """A text with a random edit."""
+    lines = text.splitlines(keepends=True)
+    row = chance.randrange(len(lines))
+    kind = chance.randrange(9)
+    if kind < 4:  # a line in a function's body
+        rows = [at for at, line in enumerate(lines) if line.startswith("    ") and line.strip()]
+        row = chance.choice(rows or [row])
+        indent = lines[row][: len(lines[row]) - len(lines[row].lstrip())]
+        lines.insert(row + chance.randrange(2), f"{indent}{chance.choice(LINES)}\n")
+    elif kind == 4:
+        del lines[row]
+    elif kind == 5:
+        lines.insert(row, chance.choice(["\n", "# more\n", "KEPT = 3\n"]))
+    elif kind == 6:
+        lines[row] = lines[row].rstrip("\n") + chance.choice(["  # said", " ", "\n"]) + "\n"
+    else:  # a character
+        at = chance.randrange(len(text))
+        return text[:at] + chance.choice(["", "a", "1", " ", "x"]) + text[at + chance.randrange(2) :]
+    return "".join(lines)
+
+
+def parsed(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def edits(text: str, seed: int, steps: int) -> Iterator[str]:
+    chance = random.Random(seed)
+    known = [text]
+    while steps:
+        new = edited(known[-1], chance) if chance.random() < 0.8 else chance.choice(known)
+        if new != known[-1] and parsed(new):
+            known.append(new)
+            steps -= 1
+            yield new
+
+
+@pytest.mark.parametrize(
+    ("example", "wrapper", "seed", "steps"),
+    [
+        ("clean/skill/scale_residual", "wrapper.py", 1, 12),
+        ("faulty/skill/scale_residual", "wrapper.py", 2, 12),
+    ],
+)
+def test_edits_give_what_a_check_from_the_beginning_gives(
+    tmp_path: Path, example: str, wrapper: str, seed: int, steps: int
+) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / example, root)
+    (root / ".git").mkdir()
+    path = root / wrapper
+    session = session_for(root, path)
+    for text in [path.read_text(), *edits(path.read_text(), seed, steps)]:
+        opened = {path: OpenSource(path, text.encode())}
+        fresh = session_for(root, path)
+        assert seen(outcome_of(session, opened, path)) == seen(outcome_of(fresh, opened, path)), text
