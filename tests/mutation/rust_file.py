@@ -150,7 +150,7 @@ class RustFile:
             if item.type == "identifier" and item.text.decode() in names:
                 if item.parent.type in ("scoped_identifier", "use_list", "macro_invocation", "scoped_use_list"):
                     continue
-                if item.parent.type == "function_item" or self.view[: item.start_byte].rstrip().endswith((b".", b"$", b"::")):
+                if item.parent.type == "function_item" or _is_member(self.view[: item.start_byte].rstrip()):
                     continue
                 found.append((item.start_byte, item.end_byte, item.text.decode()))
             elif item.type == "shorthand_field_identifier" and item.text.decode() in names:
@@ -170,3 +170,7 @@ class RustFile:
                 found.append(item)
             item = item.parent
         return found
+
+
+def _is_member(before: bytes) -> bool:
+    return before.endswith((b".", b"$", b"::")) and not before.endswith(b"..")

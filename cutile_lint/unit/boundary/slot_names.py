@@ -157,8 +157,9 @@ def standing_in(boundary: Boundary, launch: Launch, names: list[str], program: P
     if len(by_name) < len(names) or len(launch.arguments.positional) != len(names):
         return
     own = [[one.name for one in stations(value, program)] for value in launch.arguments.positional]
-    frame = launch.event.stack[-1].frame
-    visible = {normal(param.name) for param in frame.function.params} if frame.function is not None else set()
+    # the function that launches and those that it is called from; the op's own parameters only where it launches itself
+    frames = [stop.frame.function for stop in launch.event.stack[1:] or launch.event.stack]
+    visible = {normal(param.name) for function in frames if function is not None for param in function.params}
     given = {name for chain in own for name in chain[-1:]}
     for index, chain in enumerate(own):
         last = next((name for name in reversed(chain) if name in by_name), None)
