@@ -51,7 +51,7 @@ invalid:
         - ["        y = torch.empty_like(x)\\n", "        y = torch.empty_like(x)\\n        TODO_fault()\\n"]
     findings:
       - at: TODO_fault()
-        message: what the message says
+        message: "what the message says, or a part of it"
 """
 
 _OPTIONS = """\

@@ -27,7 +27,9 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     if options.all == bool(options.codes):
         raise UserError("`rule` takes a CODE, or --all")
-    rules = registry(Configurations().for_folder(View().cwd).rule_paths)
+    settings = Configurations().for_folder(View().cwd)
+    # pages are read, no rule is run: that needs no trust
+    rules = registry((*settings.rule_paths, *settings.untrusted_rule_paths))
     view = View(width=min(100, terminal_width(sys.stdout)), color=wants_color(sys.stdout, options.color))
     if options.all:
         from cutile_lint.reports.rules import listing

@@ -71,7 +71,11 @@ def read_yaml(path: Path | Any) -> dict[str, Any]:
 
     try:
         data = yaml.load(path.read_text(encoding="utf-8"), Loader)
-    except yaml.YAMLError as error:
+    except yaml.MarkedYAMLError as error:
+        mark, what = error.problem_mark, error.problem or error.context or "no valid YAML"
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
+        raise RuleFileError(f"{path}: {where}{what}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RuleFileError(f"{path}: {error}") from error
     if not isinstance(data, dict):
         raise RuleFileError(f"{path}: a mapping of keys is expected")

@@ -128,7 +128,12 @@ def test_an_installed_package_is_found_by_its_entry_point(op: Path, tmp_path: Pa
         ),
         ("many_slots.py", "def check(unit, options):\n    return ['no finding']\n", "rule ACME103 failed on `row_scale`: "),
         ("many_slots.py", "def check(unit):\n    return []\n", "the rule has options, its function is `check(unit, options)`"),
-        ("many_slots.yaml", "code: [\n", "many_slots.yaml: "),
+        ("many_slots.yaml", "code: [\n", "many_slots.yaml: line 2, column 1: "),
+        (
+            "many_slots.yaml",
+            "code: A\nwhat: `a`\n",
+            "many_slots.yaml: line 2, column 7: found character that cannot start any token",
+        ),
         ("many_slots.yaml", "code: CTL101\nname: many-slots\n", "many_slots.yaml: key `level` is missing"),
         ("no_unwrap.yaml", "pattern: {rust: '(nope) @finding', message: m}\n", "`pattern` key `rust` is no query for Rust: "),
         ("no_unwrap.yaml", "pattern: {rust: '(identifier) @x', message: m}\n", "captures no node as `@finding`"),

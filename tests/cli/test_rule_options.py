@@ -148,6 +148,7 @@ def test_rules_of_ones_own_have_options(op: Path) -> None:
     text = 'rule-paths = ["rules"]\nignore = ["CTL515"]\nextend-select = ["ACME102"]\n'
     (op / "cutile-lint.toml").write_text(text + '[rules.ACME101]\ncalls = ["torch.empty*"]\n[rules.with-code]\ncalls = []\n')
     assert codes("op", "--trust-project-rules") == ["ACME101"]
+    assert "names of calls" in lint("rule", "ACME101").stdout  # reading a page runs nothing
     assert codes("op") == []  # what is not loaded may well have these options, and these codes
     assert 'rules.ACME101.calls = ["torch.empty*"]  # cutile-lint.toml' in lint("config", "--trust-project-rules").stdout
     assert 'rules.ACME101."calls" = ["torch.empty*"]  # cutile-lint.toml' in lint("config").stdout
