@@ -171,13 +171,23 @@ def _prepare(options: argparse.Namespace) -> Run:
     if file := options.baseline or run.settings.baseline:
         inputs.add_file(str(absolute(file)))
     run.baseline = _baseline(options, run.settings)
-    run.errors += [f"{path}: no such file or directory" for path in found.missing]
+    run.errors += [f"{path}: no such file or directory{_command_meant(str(path), options)}" for path in found.missing]
     untrusted = run.settings.untrusted_rule_paths
     if untrusted:
         _warn(run, f"{run.settings.file}: `rule-paths` is not loaded without --trust-project-rules")
     if not found.files and not found.missing and not found.excluded and any(map(os.path.isdir, paths or ["."])):
         _warn(run, "no Python, Rust, MLIR, `analysis.json` or `Cargo.toml` files found")
     return run
+
+
+def _command_meant(word: str, options: argparse.Namespace) -> str:
+    """``; did you mean `check`?`` for the first word of a command line when it is nearly a command."""
+    if not options.paths or word != options.paths[0] or not word.replace("-", "").isalpha():
+        return ""
+    from cutile_lint.cli.main import COMMANDS
+    from cutile_lint.config.keys import suggestion
+
+    return suggestion(word, COMMANDS)
 
 
 def _baseline(options: argparse.Namespace, settings: Settings) -> Baseline | None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from cutile_lint.cli.options import Help, add_configuration, add_selection, overrides, start_folder
+from cutile_lint.cli.options import Help, Parser, add_configuration, add_selection, overrides, start_folder
 from cutile_lint.config import Configurations, Settings
 from cutile_lint.engine import api
 from cutile_lint.findings import Finding
@@ -16,9 +16,7 @@ from cutile_lint.records import dataclass, field
 
 def command_parser(command: str, description: str) -> argparse.ArgumentParser:
     """A parser whose help fits a screen."""
-    return argparse.ArgumentParser(
-        prog=f"cutile-lint {command}", description=description, formatter_class=Help, allow_abbrev=False
-    )
+    return Parser(prog=f"cutile-lint {command}", description=description, formatter_class=Help, allow_abbrev=False)
 
 
 def checking_parser(command: str, description: str) -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from cutile_lint import __version__
 from cutile_lint.config import Settings
@@ -26,9 +26,22 @@ class Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=28)
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that says which option a mistyped one may be."""
+
+    def error(self, message: str) -> NoReturn:
+        head, _, rest = message.partition("unrecognized arguments: ")
+        word = rest.split(" ")[0].partition("=")[0]
+        if not head and word.startswith("--"):
+            from cutile_lint.config.keys import suggestion
+
+            message += suggestion(word, self._option_string_actions)
+        super().error(message)
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of ``check``; ``--help`` fits a screen."""
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="cutile-lint",
         usage="cutile-lint [check] [PATH ...] [options]",
         description="Reads the layers of TileGym cutile-rs ops together, and finds and fixes their faults.",

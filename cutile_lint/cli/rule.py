@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from cutile_lint.cli.options import add_color
+from cutile_lint.cli.options import Parser, add_color
 from cutile_lint.config import Configurations
 from cutile_lint.engine.registry import registry
 from cutile_lint.errors import UserError
@@ -14,7 +14,7 @@ from cutile_lint.reports.view import View, terminal_width, wants_color
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="cutile-lint rule", description="Explain rules: by code, start of a code (CTL1) or name.", allow_abbrev=False
     )
     made.add_argument("codes", nargs="*", metavar="CODE", help="a code, the start of one, or a rule's name")

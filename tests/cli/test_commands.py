@@ -97,3 +97,11 @@ def test_an_internal_error_is_told_without_a_traceback(lint: Lint, monkeypatch: 
     assert "Traceback" not in result.err
     monkeypatch.setenv("CUTILE_LINT_TRACEBACK", "1")
     assert "Traceback" in lint("a.py").err
+
+
+def test_mistyped_options_and_commands_are_told_what_they_may_be(lint: Lint) -> None:
+    assert "unrecognized arguments: --selct; did you mean `--select`?" in lint("--selct", "DEMO1", ".").err
+    assert "did you mean `--output-format`?" in lint("checklist", "--outputformat=json", ".").err
+    assert "did you mean `--all`?" in lint("rule", "--alll").err
+    assert "chek: no such file or directory; did you mean `check`?" in lint("chek", ".").err
+    assert "did you mean" not in lint("a/chek").err + lint(".", "chek").err + lint("--zzzzzz").err
