@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from time import time_ns
 
-from cutile_lint.cache.entries import MAX_ENTRIES, SUFFIXES, key_of, read, write
+from cutile_lint.cache.entries import MAX_ENTRIES, key_of, read, write
 from cutile_lint.findings import Finding
 from cutile_lint.inputs import Inputs, compare, loaded_modules
 
@@ -16,6 +17,9 @@ _TAG = "CACHEDIR.TAG"
 _TAG_TEXT = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# This folder was made by cutile-lint; `cutile-lint clean` removes it.\n"
 )
+
+#: entries and what is left of a run that was killed while it wrote one; `clean` touches nothing else
+_OURS = re.compile(r"(?:[0-9a-f]{16}\.(?:found|said)(?:\.\d+-[0-9a-f]{8}\.tmp)?|probe-\d+-[0-9a-f]{8}\.tmp)")
 
 
 class Cache:
@@ -72,7 +76,7 @@ class Cache:
     def _prepare(self) -> int | None:
         """Make the folder; the file system's time now (ns), or None when nothing can be kept there."""
         marker = os.path.join(self.folder, ".gitignore")
-        probe = os.path.join(self.folder, f"{os.getpid()}.tmp")
+        probe = os.path.join(self.folder, f"probe-{os.getpid()}-{os.urandom(4).hex()}.tmp")
         try:
             os.makedirs(self.folder, exist_ok=True)
             for path, text in ((marker, IGNORE_FILE), (os.path.join(self.folder, _TAG), _TAG_TEXT)):
@@ -84,7 +88,7 @@ class Cache:
         except OSError:
             return None
         try:
-            with open(probe, "wb"):
+            with open(probe, "xb"):
                 pass
             clock = os.stat(probe).st_mtime_ns
             os.unlink(probe)
@@ -143,8 +147,7 @@ def _entries(folder: str) -> list[str]:
         names = os.listdir(folder)
     except OSError:
         return []
-    ends = (*SUFFIXES, ".tmp")
-    return [os.path.join(folder, name) for name in names if name.endswith(ends)]
+    return [os.path.join(folder, name) for name in names if _OURS.fullmatch(name)]
 
 
 def _unlink(path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 
@@ -22,6 +23,12 @@ class Rule:
 
     def matches(self, path: str, name: str) -> bool:
         return re.compile(self.expression, re.DOTALL).fullmatch(name if self.by_name else path) is not None
+
+
+#: more ``**/`` in one pattern are not matched in any sensible time: such a pattern is passed over
+_MAX_DEEP = 4
+#: of groups: unique, because the patterns of a file are joined
+_NUMBERS = itertools.count()
 
 
 class Patterns:
@@ -92,12 +99,15 @@ def translate(line: str) -> Rule | None:
     literals: tuple[str, ...] = ()
     if by_name and not set(pattern) & set("*?[\\"):
         literals = (f"{pattern}/",) if only_dirs else (pattern, f"{pattern}/")
+    if len(re.findall(r"\*\*/", pattern)) > _MAX_DEEP:
+        return None
     return Rule(_body(pattern) + ("/" if only_dirs else "/?"), ignores, by_name, literals)
 
 
 def _body(pattern: str) -> str:
     out: list[str] = []
     index = 0
+    star = -1  #: place in ``out`` behind the last ``*`` of this part of the path
     while index < len(pattern):
         char = pattern[index]
         at_start = index == 0 or pattern[index - 1] == "/"
@@ -111,9 +121,15 @@ def _body(pattern: str) -> str:
                 out.append("(?:.*/)?")
                 end += 1
             else:
+                if star != -1:  # as fnmatch: the first match of what stands between two stars is as good as any, so no going back
+                    number = next(_NUMBERS)
+                    out[star - 1 :] = [f"(?=(?P<g{number}>[^/]*?{''.join(out[star:])}))(?P=g{number})"]
                 out.append("[^/]*")
+                star = len(out)
             index = end
             continue
+        if char == "/":
+            star = -1
         if char == "?":
             out.append("[^/]")
         elif char == "[":

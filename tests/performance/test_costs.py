@@ -28,6 +28,7 @@ SHORT_WAY = {
     "cutile_lint.cache.entries",
     "cutile_lint.cache.fast",
     "zlib",
+    "_blake2",
     "__future__",
 }
 #: never imported by a run that finds nothing to fix

@@ -35,7 +35,7 @@ _CHUNK = 512
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _PUNCTUATION = frozenset({"<", ">", "(", ")", "[", "]", "{", "}", ",", ":", "=", "->"})
 _KINDS = {"%": "value", "@": "symbol", "^": "label", '"': "string"}
-_PIECE = re.compile(rb"//[^\n]*|->|\"(?:[^\"\\\n]|\\.)*\"|[%@^][\w.$-]+(?:[:#]\d+)?|[\w.!#?$+\x80-\xff-]+|[^\s]")
+_PIECE = re.compile(rb"//[^\n]*|->|\"(?:[^\"\\\n]|\\.)*\"?|[%@^][\w.$-]+(?:[:#]\d+)?|[\w.!#?$+\x80-\xff-]+|[^\s]")
 # the grammar wants standard types in a block's arguments and calls Tile IR's short ones an error: it does not get to see them
 _BLOCK_ARGUMENTS = re.compile(rb"(?<=\^)(\w+\s*)(\([^()\n]*\))(?=\s*:)")
 # cutile-rs's stand-in for a constant's bytes

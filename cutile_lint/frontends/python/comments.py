@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from cutile_lint.frontends.python.literals import literal_end
+from cutile_lint.frontends.python.literals import Scan
 from cutile_lint.frontends.syntax import Comment
 from cutile_lint.sources import Source, Span
 
@@ -23,24 +23,26 @@ def comments(source: Source) -> list[Comment]:
 def comments_in(data: bytes) -> list[Comment]:
     if b"#" not in data:
         return []
-    found: list[tuple[int, int]] = []
+    scan = Scan(data)
+    found = scan.comments
     position = 0
     while match := _NEXT.search(data, position):
         if data[match.start()] == 0x23:
             found.append(match.span())
             position = match.end()
         else:
-            position = literal_end(data, match, found)
+            position = scan.literal_end(match)
     return [Comment(Span(start, end), data[start:end].decode("utf-8", "replace")) for start, end in found]
 
 
 def literals(source: Source) -> list[Span]:
     """The strings of a file, each from its opening quote to behind its closing one; a comment in a replacement field is inside."""
     data = source.data
+    scan = Scan(data)
     found: list[Span] = []
     position = 0
     while match := _NEXT.search(data, position):
-        position = match.end() if data[match.start()] == 0x23 else literal_end(data, match, [])
+        position = match.end() if data[match.start()] == 0x23 else scan.literal_end(match)
         if data[match.start()] != 0x23:
             found.append(Span(match.start(), position))
     return found

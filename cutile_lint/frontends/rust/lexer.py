@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-#: a comment opening, or a whole string, raw string or character literal
+#: a comment opening, or a whole string, raw string or character literal; one that never closes goes to the end of the text
 HIDING = (
     rb"(?P<line>//[^\r\n]*)"
     rb"|(?P<block>/\*)"
-    rb'|\bb?c?r(?P<hashes>\#*)".*?"(?P=hashes)'
-    rb'|"(?:[^"\\]|\\.)*"'
+    rb'|\bb?c?r(?P<hashes>\#*)".*?(?:"(?P=hashes)|\Z)'
+    rb'|"(?:[^"\\]|\\.)*(?:"|\\?\Z)'
     rb"|'(?:\\[^'][^'\r\n]{0,12}|\\'|[^'\\\r\n\x80-\xff]|[\xc0-\xff][\x80-\xbf]{1,3})'"
 )
 _HIDING = re.compile(HIDING, re.DOTALL)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
     from cutile_lint.unit.suite.questions import OpSuite
 
-_SURFACE = re.compile(rb"\.backward\(|autograd\.grad\b|autograd\.backward\b|\bgrad(?:grad)?check\b|import[^\n]*\bgrad\b")
+_SURFACE = re.compile(rb"\.backward\(|autograd\.grad\b|autograd\.backward\b|\bgrad(?:grad)?check\b|import[^\n]{0,300}\bgrad\b")
 #: the usual first lines of a test that other backends run
 _PLAIN_SKIP = re.compile(rb"(?m)^([ \t]*)if \w+ == [\"']cutile-rs[\"']:[ \t]*\r?\n[ \t]*pytest\.skip\(")
 _FUNCTIONS = ("torch.autograd.grad", "torch.autograd.backward")
@@ -183,14 +183,23 @@ def _span(source: Source, start: int, text: bytes):
 
 
 def _under_test(text: bytes, at: int) -> bool:
-    """The line is in the body of an ``if`` that reads ``requires_grad`` (by indentation)."""
+    """An ``if`` that reads ``requires_grad`` decides about the line (by indentation): the line is in its body, in the ``else`` of
+    one with ``not``, or behind one with ``not`` that returns."""
     rows = text[: text.find(b"\n", at) if text.find(b"\n", at) >= 0 else len(text)].split(b"\n")
-    depth = _indentation(rows[-1])
-    for row in reversed(rows[:-1]):
-        if row.strip() and not row.lstrip().startswith(b"#") and _indentation(row) < depth:
-            depth = _indentation(row)
-            if row.lstrip().startswith((b"if ", b"elif ")) and b"requires_grad" in row:
+    depth, in_else = _indentation(rows[-1]), False
+    for number in reversed(range(len(rows) - 1)):
+        row = rows[number].strip()
+        if not row or row.startswith(b"#") or _indentation(rows[number]) > depth:
+            continue
+        reads = row.startswith((b"if ", b"elif ")) and b"requires_grad" in row
+        if _indentation(rows[number]) < depth:
+            depth, in_else = _indentation(rows[number]), row.startswith(b"else")
+            if reads:
                 return True
+        elif reads and b"not " in row and (in_else or rows[number + 1].strip().startswith(b"return")):
+            return True
+        elif row.startswith(b"if "):
+            in_else = False
     return False
 
 

@@ -26,7 +26,7 @@ SECONDS = 2.0
 #: bytes of memory for one file
 BYTES = 500 << 20
 #: of so many inputs, one has its whole op checked (it costs from 40 to 400 ms), by language
-_EVERY = {"python": 3, "rust": 3, "cdef": 4, "config": 4, "toml": 10, "mlir": 20, "json": 20}
+_EVERY = {"python": 4, "rust": 8, "cdef": 8, "config": 4, "toml": 20, "mlir": 60, "json": 60}
 FORMATS = ("full", "concise", "json", "json-lines", "sarif", "github", "gitlab", "markdown")
 
 

@@ -22,7 +22,7 @@ HANG = 20
 #: bytes that a process may have besides those it starts with
 _ROOM = 3 << 30
 #: inputs for one process
-BLOCK = 100
+BLOCK = 200
 
 
 @dataclass(slots=True)
@@ -48,6 +48,7 @@ class Tally:
 def run(seed: int, numbers: list[int], languages: tuple[str, ...], jobs: int) -> Iterator[Tally]:
     """Try the inputs of ``numbers``; yields the tally of each block when it is done."""
     prepare()  # what all of them need is read once, before they are forked
+    gc.freeze()
     blocks = [numbers[start : start + BLOCK] for start in range(0, len(numbers), BLOCK)]
     running: dict[int, tuple[list[int], str]] = {}
     while blocks or running:
