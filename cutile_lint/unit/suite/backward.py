@@ -48,7 +48,7 @@ def backward_runs(unit: KernelUnit) -> Iterator[BackwardRun]:
         helpers = list(_helpers(suite, data, path))
         if not _suspicious(data) and not any(_counts(unit, data, helper) for helper in helpers):
             continue
-        called = b"|".join([_SURFACE.pattern, *(rb"\b" + helper.name.encode() + rb"\(" for helper in helpers)])
+        called = b"|".join([_SURFACE.pattern, *(rb"\b" + helper.name.encode() + rb"\b" for helper in helpers)])
         for test in suite.selecting(path, re.compile(called)):
             found = _first(unit, suite, test, helpers)
             if found is not None:
@@ -141,8 +141,8 @@ def _counts(unit: KernelUnit, data: bytes, helper: _Helper) -> bool:
 
 
 def _helpers(suite: OpSuite, data: bytes, path) -> Iterator[_Helper]:
-    """Functions that a text calls and that stand in larger modules of the test folder."""
-    called = set(re.findall(rb"(\w+)\(", data))
+    """Functions that a text names and that stand in larger modules of the test folder."""
+    called = set(re.findall(rb"[^\W\d]\w*", data))
     root = suite.files.roots.get(path, path.parent)
     for folder in dict.fromkeys([root, path.parent, *(parent for parent in path.parents if root in parent.parents)]):
         for other in suite.workspace.entries(folder):

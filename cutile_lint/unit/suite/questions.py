@@ -204,12 +204,13 @@ class OpSuite:
         for test in tests:
             around[test.function.span.start : test.function.span.end] = b" " * (test.function.span.end - test.function.span.start)
         everywhere = suspect.search(bytes(around)) is not None
+        shared = everywhere and names(bytes(around), self.op)
         for test in tests:
             if not everywhere and not suspect.search(test.text):
                 continue
             given = test.of(BACKEND)
             if given is not None:
-                if self.is_about(test, BACKEND) or names(test.text, self.op):
+                if self.is_about(test, BACKEND) or names(test.text, self.op) or shared:
                     yield test
             elif BACKEND.encode() in test.text or b"cutile-rs" in self.data(path):
                 if self._selects(test) is True:
