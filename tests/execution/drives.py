@@ -87,6 +87,10 @@ class OpInputs:
     lists: frozenset[str] = frozenset()
 
 
+def _matrix_or_vector(sizes: Mapping[str, int]) -> tuple[int, ...]:
+    return (sizes["m"], sizes["n"]) if "m" in sizes else (sizes["n"],)
+
+
 _ROWS: Shapes = {
     "x": lambda s: (s["m"], s["n"]),
     "scale": lambda s: (s["m"],),
@@ -106,13 +110,13 @@ ROW_SCALE = OpInputs(
 )
 GEMM = OpInputs(
     _MATRICES,
-    ({"m": 300, "k": 24, "n": 140}, {"m": 16, "k": 8, "n": 8}),
+    ({"m": 260, "k": 8, "n": 130}, {"m": 16, "k": 8, "n": 8}),
     {"m": 0, "k": 4, "n": 4},
     ({}, {"static_persistent": True}),
 )
 BATCHED = OpInputs(
     {"a": lambda s: (2, s["m"], s["m"]), "b": lambda s: (2, s["m"], s["m"])},
-    ({"m": 136}, {"m": 8}),
+    ({"m": 130}, {"m": 8}),
     {"m": 0},
     ({}, {"static_persistent": False}, {"transpose_a": True}, {"transpose_b": True}),
 )
@@ -136,8 +140,8 @@ INPUTS = {
         dtypes=(torch.float16, torch.bfloat16),
     ),
     "scale_residual": OpInputs(
-        {"x": lambda s: (s["m"], s["n"]), "residual": lambda s: (s["m"], s["n"])},
-        ({"m": 4, "n": 6}, {"m": 1, "n": 1030}), {"m": 0, "n": 4}, ({}, {"alpha": 0.25}),
+        {"x": _matrix_or_vector, "residual": _matrix_or_vector},
+        ({"m": 4, "n": 6}, {"m": 1, "n": 1030}, {"n": 7}), {"m": 0, "n": 4}, ({}, {"alpha": 0.25}),
     ),
     "fused_rms_norm": OpInputs(
         {"x": lambda s: (2, s["m"], s["n"]), "residual": lambda s: (2, s["m"], s["n"]), "weight": lambda s: (s["n"],)},
@@ -163,6 +167,7 @@ def drives(op: str, function: Callable, more: Mapping[str, Any], always: Mapping
         plain = drive("plain", first, dtype=inputs.dtypes[0], flags=inputs.flags[0])
         found += [plain, replace(plain, name="strided", strided=True), replace(plain, name="half", dtype=inputs.dtypes[1])]
         found += [drive(f"size {sizes}", sizes, dtype=inputs.dtypes[0], flags=inputs.flags[0]) for sizes in rest]
+        found.append(replace(found[-1], name="strided, other sizes", strided=True))
         found += [replace(plain, name=f"flags {flags}", flags=flags) for flags in inputs.flags[1:]]
         if more:
             found.append(replace(plain, name="with more", flags=more))

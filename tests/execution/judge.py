@@ -5,13 +5,13 @@ An *ordinary* trial is any but the first of its config, in a second call of the 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.execution.drives import Drive, drives
-from tests.execution.trace import Event, Site
+from tests.execution.trace import Event, Site, Trial
 from tests.execution.world import Outcome, World, same
 
 REPEATS = 2
@@ -294,11 +294,12 @@ COUNTS: dict[str, Callable[[World, list[Ran], list[Site]], Counted]] = {
 }
 
 
-def per_trial(runs: Iterable[Ran]) -> Iterator[tuple[str, str, dict[str, int]]]:
-    """Op, drive, and how often each kind of work happens in the last trial of its call."""
+def last_trials(runs: Iterable[Ran]) -> Iterator[tuple[str, str, Counter[str]]]:
+    """Op, drive, and how often each kind of work happens in the trial that gives the output; one item for each call of the tuner."""
     for ran in runs:
-        counts: dict[str, int] = defaultdict(int)
+        trials: dict[Trial, Counter[str]] = defaultdict(Counter)
         for event in ran.ordinary:
             if event.trial is not None and event.trial.repetition == -1:
-                counts[event.kind] += 1
-        yield ran.op, ran.drive.name, dict(counts)
+                trials[event.trial][event.kind] += 1
+        for counts in trials.values():
+            yield ran.op, ran.drive.name, counts

@@ -87,6 +87,8 @@ class World:
         self.kernels = kernels
         self.positions = Positions(str(root))
         self.ops: dict[str, Callable] = {}
+        #: for tests: the tree has no planted faults
+        self.clean = True
         self._recording: Recording | None = None
         self._skip: Skip = _nothing
         self._keep = False
@@ -128,6 +130,26 @@ class World:
             outcome.value, outcome.inputs = plain(value), plain([arguments, named])
         return outcome
 
+    @contextlib.contextmanager
+    def device(self) -> Iterator[list[Event]]:
+        """The device for code that is no op of the tree; gives the events."""
+        from tilegym import recorder
+
+        recorder.repeats, recorder.trial, recorder.implementations = 1, None, self  # type: ignore[assignment]
+        self._skip, self._keep, self._code = _nothing, False, 0
+        self._recording = Recording(self.positions, lambda: None if recorder.trial is None else Trial(*recorder.trial))
+        with _DEVICE.on(self._recording):
+            yield self._recording.events
+
+    def module(self, name: str) -> ModuleType:
+        """A module of the tree by the last part of its name."""
+        below = str(self.root) + "/"
+        return next(
+            module
+            for full, module in sys.modules.items()
+            if full.rpartition(".")[2] == name and (getattr(module, "__file__", None) or "").startswith(below)
+        )
+
     def _launch(self, symbol: str, arguments: tuple[Any, ...]) -> int:
         assert self._recording is not None
         tensors = {slot: value for slot, value in enumerate(arguments) if isinstance(value, DeviceTensor)}
@@ -138,7 +160,7 @@ class World:
             written=[storage(arguments[slot]) for slot in kernel.writes],
             read=[storage(arguments[slot]) for slot in kernel.reads],
             accumulated=[storage(arguments[slot]) for slot in kernel.accumulates],
-            keep_alive=list(tensors.values()),
+            keep_alive=list(tensors.values()), arguments=arguments,
         )  # fmt: skip
         with unrecorded():
             if self._keep:
