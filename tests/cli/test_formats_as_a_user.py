@@ -115,3 +115,16 @@ def test_standard_input_reads_partners_from_disk(repository: Path) -> None:
     assert lint(repository, "--fix", "--stdin-filename", path, stdin=crlf).stdout == crlf
     broken = b"def f(:\r\n\xff"
     assert lint(repository, "--fix", "--stdin-filename", path, stdin=broken).stdout == broken
+
+
+def test_the_address_of_rules_pages_is_in_every_format_that_has_a_place_for_it(repository: Path) -> None:
+    (repository / "cutile-lint.toml").write_text('docs-url = "https://docs.test/rules/{code}/#{name}"\n')
+    url = "https://docs.test/rules/CTL101/#fill-in-kernel-fn"
+    assert json.loads(lint(repository, "--output-format", "json").stdout)[0]["url"] == url
+    (rule,) = json.loads(lint(repository, "--output-format", "sarif").stdout)["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["helpUri"] == url and rule["shortDescription"]["text"].startswith("a device fill")
+    assert rule["defaultConfiguration"] == {"level": "error"}
+    assert f"[CTL101]({url})" in lint(repository, "--output-format", "markdown").stdout.decode()
+    (repository / "cutile-lint.toml").write_text('docs-url = "docs.test"\n')
+    wrong = lint(repository)
+    assert wrong.returncode == 2 and b"key `docs-url` takes an address with `{code}` or `{name}` in it" in wrong.stderr
