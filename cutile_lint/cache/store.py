@@ -8,9 +8,13 @@ import sys
 from pathlib import Path
 from time import time_ns
 
-from cutile_lint.cache.entries import MAX_ENTRIES, key_of, read, write
+from cutile_lint.cache.entries import MAX_ENTRIES, default_folder, key_of, read, write
+from cutile_lint.config import Settings
+from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
 from cutile_lint.inputs import Inputs, compare, loaded_modules
+from cutile_lint.sources.files import leads_out
+from cutile_lint.sources.workspace import absolute
 
 IGNORE_FILE = "# made by cutile-lint\n*\n"
 _TAG = "CACHEDIR.TAG"
@@ -120,6 +124,23 @@ def installation(inputs: Inputs) -> None:
     for root in dict.fromkeys(os.path.abspath(path) for path in roots):
         inputs.add_code(root)
     loaded_modules(inputs)
+
+
+def folder_of(given: Path | None, settings: Settings, start: Path) -> Path:
+    """Where results are kept: the folder of the command line, else the configured one, else the usual one.
+
+    Raises UserError where a checked tree would have us write outside of it: by its configuration, or by a link.
+    """
+    if given is not None:
+        return absolute(given)
+    if settings.cache_dir is not None:
+        if settings.leads_out(settings.cache_dir):
+            raise UserError(f"{settings.file}: `cache-dir` leads out of the project; name it with --cache-dir to have it used")
+        return absolute(settings.cache_dir)
+    folder = absolute(default_folder(str(start)))
+    if leads_out(folder, folder.parent):
+        raise UserError(f"{folder}: a link that leads out of the project; no results are kept there")
+    return folder
 
 
 def clean(folder: str) -> int:

@@ -27,6 +27,10 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     run = started(options)
+    if options.output_file is None and run.settings.baseline is not None and run.settings.leads_out(run.settings.baseline):
+        raise UserError(
+            f"{run.settings.file}: `baseline` leads out of the project; name it with --output-file to have it written"
+        )
     file = absolute(options.output_file or run.settings.baseline or DEFAULT_NAME)
     is_new = not file.exists()
     old = Baseline(file) if is_new else load_baseline(file)
@@ -40,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     fresh = Baseline(file, found | kept)
     if fresh.counts != old.counts or is_new:
         try:
-            file.write_text(fresh.text(), encoding="utf-8", newline="\n")
+            file.write_text(fresh.text(), encoding="utf-8", errors="backslashreplace", newline="\n")  # \udcff is JSON
         except OSError as error:
             raise UserError(f"{file}: the baseline cannot be written: {error.strerror or error}") from None
     added, removed = (fresh.counts - old.counts).total(), (old.counts - fresh.counts).total()

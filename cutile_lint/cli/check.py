@@ -130,12 +130,15 @@ def _cache(run: Run) -> Cache | None:
     """Where the findings of this run may be kept; None for a run that changes files or whose texts are not on the disk."""
     if run.options.no_cache or run.fixing or run.stdin is not None or not run.files or run.errors:
         return None
-    from cutile_lint.cache.entries import default_folder
-    from cutile_lint.cache.store import Cache
+    from cutile_lint.cache.store import Cache, folder_of
 
-    folder = run.options.cache_dir or run.settings.cache_dir or default_folder(str(start_folder(run.options.paths)))
+    try:
+        folder = folder_of(run.options.cache_dir, run.settings, start_folder(run.options.paths))
+    except UserError as error:
+        _warn(run, str(error))
+        return None
     question = {key: value for key, value in vars(run.options).items() if key not in _SHOWING}
-    return Cache(absolute(folder), [repr(sorted(question.items()))])
+    return Cache(folder, [repr(sorted(question.items()))])
 
 
 def _keep(run: Run, cache: Cache, findings: list[Finding], status: int, arguments: Sequence[str]) -> None:

@@ -7,14 +7,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cutile_lint.cache.entries import default_folder
-from cutile_lint.cache.store import clean
+from cutile_lint.cache.store import clean, folder_of
 from cutile_lint.cli.common import command_parser
 from cutile_lint.cli.options import start_folder
 from cutile_lint.config import Configurations
 from cutile_lint.reports.summary import plural
 from cutile_lint.reports.view import View
-from cutile_lint.sources.workspace import absolute
 
 
 def parser() -> argparse.ArgumentParser:
@@ -27,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     start = start_folder([options.path] if options.path else [])
-    folder = options.cache_dir or Configurations().for_folder(start).cache_dir or default_folder(str(start))
-    removed = clean(str(absolute(folder)))
-    sys.stdout.write(f"Removed {plural(removed, 'file')} from {View().path(absolute(folder))}.\n")
+    folder = folder_of(options.cache_dir, Configurations().for_folder(start), start)
+    removed = clean(str(folder))
+    sys.stdout.write(f"Removed {plural(removed, 'file')} from {View().path(folder)}.\n")
     return 0

@@ -23,7 +23,7 @@ from cutile_lint.reports.view import View
 from cutile_lint.sources.workspace import absolute
 
 #: fields of the settings that are no keys
-_NO_KEYS = {"root", "file", "untrusted_rule_paths", "origins", "rules"}
+_NO_KEYS = {"root", "file", "discovered", "untrusted_rule_paths", "origins", "rules"}
 #: command-line options that set a key
 _OPTIONS = ("select", "extend_select", "ignore", "min_level")
 

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     text = import_module(f"cutile_lint.reports.flow_{options.output_format}").render(maps, view)
     if to_file:
         try:
-            options.output_file.write_text(text, encoding="utf-8")
+            options.output_file.write_text(text, encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             raise UserError(f"{options.output_file}: {error.strerror}") from None
     else:

@@ -5,6 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+if __name__ == "__main__" and sys.path and sys.path[0] == os.getcwd():
+    # `python -m` puts the current folder first: a checked tree may have a `json.py`, or a plugin, of its own
+    _home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    if sys.path[0] != _home:
+        del sys.path[0]
+
 from cutile_lint.errors import UserError
 
 TYPE_CHECKING = False

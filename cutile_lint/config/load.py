@@ -76,6 +76,7 @@ class Configurations:
             settings = load_file(file, self.workspace)
             if settings is None:
                 return None
+            settings = replace(settings, discovered=True)
             if not self._trust_rules:
                 settings = replace(settings, rule_paths=(), untrusted_rule_paths=settings.rule_paths)
             settings = self._by_file[file] = self._overrides(settings)

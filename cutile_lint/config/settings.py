@@ -11,6 +11,7 @@ from typing import Any
 from cutile_lint.findings import Level
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources.discovery import SKIPPED_FOLDERS
+from cutile_lint.sources.files import leads_out
 from cutile_lint.sources.ignore import Patterns
 
 #: what the project may call by another name: role -> the names TileGym uses. Configured names are added to these.
@@ -39,6 +40,8 @@ class Settings:
     root: Path = field(default_factory=Path.cwd)
     #: the configuration file; None without one
     file: Path | None = None
+    #: the file was found beside what is checked: nothing is written outside its folder because it says so
+    discovered: bool = False
     select: tuple[str, ...] = ("ALL",)
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -90,6 +93,10 @@ class Settings:
     def url_of(self, code: str, name: str) -> str:
         """The address of a rule's page; "" without ``docs-url``."""
         return self.docs_url.replace("{code}", code).replace("{name}", name) if self.docs_url else ""
+
+    def leads_out(self, path: Path) -> bool:
+        """Whether a path of this configuration may not be written: of a file that was found, what leads out of its folder."""
+        return self.discovered and leads_out(path, self.root)
 
     def excludes(self, path: str, is_dir: bool = False) -> bool:
         """Whether ``exclude`` or ``extend-exclude`` covers an absolute path or a folder above it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cutile_lint.flow import ExportMap, OpMap, OptionWay, SlotRow
+from cutile_lint.reports.text import clean
 from cutile_lint.reports.view import View
 from cutile_lint.sources import Place
 
@@ -15,7 +16,7 @@ def render(maps: Iterable[OpMap], view: View) -> str:
 
 def code(text: str) -> str:
     """A code span that holds any text, also in a table's cell."""
-    text = " ".join(text.split()).replace("|", "\\|")
+    text = clean(" ".join(text.split())).replace("|", "\\|")
     if not text:
         return ""
     fence = "`" * (max((len(run) for run in _runs(text)), default=0) + 1)
@@ -36,7 +37,7 @@ def prose(text: str) -> str:
         else:
             for char in "\\*_[]<>#|":
                 part = part.replace(char, f"\\{char}" if char != "<" else "&lt;")
-            out.append(" ".join(part.split("\n")))
+            out.append(clean(" ".join(part.split("\n"))))
     return "".join(out)
 
 

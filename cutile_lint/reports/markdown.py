@@ -48,4 +48,4 @@ def _text(text: str) -> str:
 
 def _escaped(text: str) -> str:
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\`*_\[\]|~@#])", r"\\\1", text)
+    return re.sub(r"([\\*_\[\]|~@#])", r"\\\1", text).replace("`", "&#96;")

@@ -36,7 +36,9 @@ class View:
 
     def path(self, path: Path) -> str:
         """A path for people: below the current folder relative to it, else whole; always one harmless line."""
-        return clean(_below(path, self.cwd) or str(path))
+        name = clean(_below(path, self.cwd) or str(path))
+        # at the start of a line it would be a command to the runner of GitHub or Azure
+        return f"./{name}" if name.lstrip().startswith(("::", "##[", "##vso[")) else name
 
     def relative(self, path: Path) -> str:
         """A path for machines: with slashes, relative to the root where it is below it."""

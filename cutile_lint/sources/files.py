@@ -15,6 +15,13 @@ class ChangedMeanwhile(OSError):
         super().__init__(f"`{path}` changed on disk while it was being fixed; left alone")
 
 
+def leads_out(path: Path | str, folder: Path | str) -> bool:
+    """Whether a path, its links followed, lies outside of a folder."""
+    root = os.path.realpath(folder)
+    target = os.path.realpath(path)
+    return target != root and not target.startswith(root.rstrip(os.sep) + os.sep)
+
+
 def write_atomically(path: Path, data: bytes, expected: bytes | None = None) -> None:
     """Replace the file's content by ``data``; a link's target is written, the link stays; the mode is kept.
 
