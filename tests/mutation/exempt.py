@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .python_places import EXPRESSIONS
+from .sources import OF_THE_LINTER
 
 AT_A_PLACE = {f"py-{name}" for name in EXPRESSIONS}
 #: rewrite → {code: why}
@@ -16,12 +17,10 @@ EXEMPT: dict[str, dict[str, str]] = {
 }
 #: the fault is words in a table or text, which are read, not run; a call in their place is not known
 WRITTEN_OUT = {"CTL513", "CTL520"}
-#: codes that are about how a file is written, not about what it does
-OF_THE_TEXT = {"CTL900", "CTL901", "CTL903"}
 
 
 def is_exempt(rewrite: str, code: str) -> bool:
     """Whether the rewrite may change what the rule says."""
     if code in WRITTEN_OUT and rewrite in AT_A_PLACE:
         return True
-    return code in OF_THE_TEXT or code in EXEMPT.get(rewrite, {})
+    return code in OF_THE_LINTER or code in EXEMPT.get(rewrite, {})

@@ -10,7 +10,8 @@ from cutile_lint.engine.cases import Tree
 
 from . import python_moves, python_names, python_shapes
 from .python_file import PythonFile
-from .python_places import EXPRESSIONS, STATEMENTS, Disguise, Site
+from .python_places import EXPRESSIONS, Disguise, Site
+from .python_statements import STATEMENTS
 from .sources import Span
 
 #: (tree, places of what is to be hidden) → the tree with it hidden; None: not here

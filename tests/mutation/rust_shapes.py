@@ -187,7 +187,9 @@ def full_paths(file: RustFile) -> str | None:
 
 
 def glob_imports(file: RustFile) -> str | None:
-    changed = re.sub(r"use ((?:cutile|cuda_core|crate)(?:::\w+)*)::(?:\{[^}]*\}|\w+);", r"use \1::*;", file.text)
+    """`use a::*` for imports of names as they are."""
+    wanted = r"use ((?:cutile|cuda_core|crate)(?:::\w+)*)::(?:\{(?:(?!\bas\b)[^}])*\}|\w+);"
+    changed = re.sub(wanted, r"use \1::*;", file.text)
     return changed if changed != file.text and not file.is_device else None
 
 
