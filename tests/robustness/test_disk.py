@@ -1,0 +1,158 @@
+"""What disks and other programs do to a run: each file stays the old or becomes the new text, whole, and it is said."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from cutile_lint.config import Configurations
+from cutile_lint.engine import api
+from tests.robustness.fuzz.targets import EXAMPLES
+from tests.robustness.project import PROGRAM, Project, can_mount, make_project, short_leash, small_files
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path / "project")
+
+
+def test_files_that_cannot_be_read(project: Project) -> None:
+    wrapper = project.named("row_scale.py")
+    folder = wrapper.parent
+    (folder / "loop.py").symlink_to("loop.py")
+    (folder / "gone.py").symlink_to("nowhere.py")
+    (folder / "up").symlink_to("..")
+    (folder / "down").symlink_to(".")
+    (folder / "folder.py").mkdir()
+    os.mkfifo(folder / "pipe.py")
+    (folder / "binary.py").write_bytes(bytes(range(256)))
+    before = project.lint("--no-cache", "--output-format", "concise", ".").stdout
+    assert "CTL101" in before and "Traceback" not in before
+    project.lint(
+        "--no-cache", str(folder / "loop.py"), str(folder / "pipe.py"), str(folder / "folder.py"), str(folder / "gone.py")
+    )
+
+
+def test_a_file_without_the_right_to_read_it(project: Project) -> None:
+    """As root, without the power over others' files."""
+    ffi = project.named("ffi.rs")
+    ffi.chmod(0)
+    prefix = ("setpriv", "--inh-caps=-all", "--bounding-set=-all") if os.getuid() == 0 else ()
+    done = project.lint("--no-cache", "--output-format", "concise", ".", prefix=prefix)
+    assert "CTL903" in done.stdout and "cannot be read: Permission denied" in done.stdout, done.stdout + done.stderr
+
+
+def test_files_that_vanish_between_listing_and_reading(project: Project) -> None:
+    configurations = Configurations()
+    files = api.find_files([project.root], configurations).files
+    shutil.rmtree(project.named("row_scale.py").parent)
+    assert not api.check_files(files, configurations, jobs=1).errors
+
+
+def test_a_read_only_tree(project: Project) -> None:
+    """It is checked as ever; ``--fix`` says which file it could not write."""
+    wrapper = project.named("row_scale.py")
+    old = wrapper.read_bytes()
+    for path in project.root.rglob("*"):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    project.root.chmod(0o555)
+    try:
+        prefix = ("setpriv", "--inh-caps=-all", "--bounding-set=-all") if os.getuid() == 0 else ()
+        assert "CTL101" in project.lint(".", prefix=prefix).stdout
+        done = project.lint("--fix", ".", prefix=prefix)
+        assert done.returncode == 2 and "row_scale.py: not fixed" in done.stderr, done.stderr
+        for command in (["baseline"], ["add-ignore"], ["clean"]):
+            project.lint(*command, prefix=prefix)
+    finally:
+        project.root.chmod(0o755)
+        for path in project.root.rglob("*"):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    assert wrapper.read_bytes() == old
+
+
+def test_a_full_disk(project: Project, tmp_path: Path) -> None:
+    """A file system with no room left, where one can be mounted; else files that may not grow."""
+    copy = tmp_path / "before"
+    shutil.copytree(project.root, copy)
+    script = (
+        'mount -t tmpfs -o size=256k tmpfs "$1" && cp -r "$2"/. "$1" && cd "$1" && { cat /dev/zero > filler 2>/dev/null; "$3" --fix .; }'
+        '; status=$?; rm -f filler; find . -name "*.cutile-lint" | grep . && exit 9'
+        '; diff -r --exclude .cutile_lint_cache . "$2" >&2 && exit $status'
+    )
+    if can_mount():
+        command = ["unshare", "-m", "sh", "-c", script, "sh", str(project.root), str(copy), PROGRAM]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        status, said = done.returncode, done.stderr
+        assert "Traceback" not in said, said
+    else:
+        told = project.lint("--fix", ".", leash=small_files)
+        status, said = told.returncode, told.stderr
+        assert {path.name for path in project.root.rglob("*.cutile-lint")} == set()
+    assert status == 2 and "row_scale.py: not fixed" in said, said
+
+
+def test_two_runs_at_once(project: Project) -> None:
+    for _ in range(6):
+        shutil.copytree(project.named("row_scale.py").parent, project.root / f"copy{_}")
+    command = [PROGRAM, "--fix", "."]
+    runs = [
+        subprocess.Popen(command, cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    for run in runs:
+        _, err = run.communicate(timeout=300)
+        assert "Traceback" not in err and run.returncode in (0, 1, 2), err
+        assert run.returncode != 2 or "changed on disk while it was being fixed" in err, err
+    assert {path.read_text().count("torch.zeros_like") for path in project.root.rglob("row_scale.py")} == {1}, (
+        "the one that is meant"
+    )
+    assert not list(project.root.rglob("*.cutile-lint"))
+
+
+def test_a_cache_of_somebody_else(project: Project) -> None:
+    good = project.lint(".")
+    folder = project.root / ".cutile_lint_cache"
+    for harm in (
+        b"",
+        b"\0" * 500,
+        b"cutile-lint cache\n",
+        b"cutile-lint cache\n" + b"0" * 64 + b" 9999999999 1\n",
+        os.urandom(2000),
+    ):
+        for path in folder.iterdir():
+            path.write_bytes(harm)
+        assert (again := project.lint(".")).stdout == good.stdout and again.returncode == good.returncode
+    shutil.rmtree(folder)
+    folder.write_text("a file")
+    assert project.lint(".").stdout == good.stdout
+
+
+def test_killed_while_200_files_are_written(tmp_path: Path) -> None:
+    """Each file is the old or the new text; what is left over is checked by nobody, and the next run does the rest."""
+    old = (EXAMPLES / "faulty/skill/scale_residual/wrapper.py").read_bytes()
+    root = tmp_path / "many"
+    for number in range(200):
+        (root / f"op{number:03}").mkdir(parents=True)
+        (root / f"op{number:03}" / "wrapper.py").write_bytes(old)
+    arguments = ["--fix", "--select", "CTL301,CTL302", "--no-cache", "."]
+    alone = Project(tmp_path / "alone")
+    (alone.root / "op").mkdir(parents=True)
+    (alone.root / "op" / "wrapper.py").write_bytes(old)
+    alone.lint(*arguments)
+    new = (alone.root / "op" / "wrapper.py").read_bytes()
+    assert new != old
+    run = subprocess.Popen([PROGRAM, *arguments], cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    first = root / "op000" / "wrapper.py"
+    while run.poll() is None and first.read_bytes() == old:
+        time.sleep(0.001)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    texts = [path.read_bytes() for path in sorted(root.rglob("wrapper.py"))]
+    assert len(texts) == 200 and set(texts) <= {old, new} and texts[0] == new
+    Project(root).lint(*arguments, leash=short_leash)
+    assert {path.read_bytes() for path in root.rglob("wrapper.py")} == {new}

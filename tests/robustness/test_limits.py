@@ -1,0 +1,75 @@
+"""Files of an op that are too much for a parser: the run goes on, says so (CTL903 or a syntax error), and stays small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cutile_lint.sources import Source
+from cutile_lint.sources.ignore import Patterns
+from tests.robustness.fuzz.targets import READERS
+from tests.robustness.project import make_project
+
+WRAPPER, FFI, KERNEL = "row_scale.py", "ffi.rs", "kernel.rs"
+#: what stands at the end of which file of the op; and whether the file is said to be left out
+TOO_MUCH = {
+    "a line of 10 MB": (WRAPPER, b"x = '" + b"a" * 10_000_000 + b"'\n", True),
+    "a line of 10 MB in Rust": (FFI, b"// " + b"a" * 10_000_000, True),
+    "50,000 functions": (WRAPPER, b"".join(b"def f%d(): pass\n" % number for number in range(50_000)), True),
+    "50,000 functions in Rust": (KERNEL, b"".join(b"fn f%d() {}\n" % number for number in range(50_000)), True),
+    "parentheses": (WRAPPER, b"x = " + b"(" * 40_000 + b")" * 40_000, True),
+    "unary operators": (WRAPPER, b"x = " + b"-" * 40_000 + b"1\n", True),
+    "a binary chain": (WRAPPER, b"x = 1" + b" + 1" * 40_000 + b"\n", True),
+    "attributes": (WRAPPER, b"x = x" + b".a" * 40_000 + b"\n", True),
+    "elif": (WRAPPER, b"if x: y\n" + b"elif x: y\n" * 5_000, True),
+    "blocks": (WRAPPER, b"".join(b" " * level + b"if x:\n" for level in range(400)), True),
+    "blocks in Rust": (FFI, b"fn f() {" + b"{" * 40_000 + b"}" * 40_000 + b"}", True),
+    "macros": (FFI, b"fn f() {" + b"m!(" * 5_000 + b"1" + b")" * 5_000 + b"}", True),
+    "unary operators in Rust": (FFI, b"fn f() { " + b"!" * 40_000 + b"x }", True),
+    "a binary chain in Rust": (FFI, b"fn f() { x" + b" + x" * 40_000 + b" }", True),
+    "methods": (FFI, b"fn f() { x" + b".a()" * 20_000 + b" }", True),
+    "no Rust": (FFI, b"a:b " * 50_000, True),
+    "open f-strings": (WRAPPER, b"# cutile-lint:\n" + b"f'{f\"{" * 5_000, True),
+}
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_the_run_goes_on(name: str, tmp_path: Path) -> None:
+    file, more, said = TOO_MUCH[name]
+    project = make_project(tmp_path)
+    path = project.named(file)
+    path.write_bytes(path.read_bytes() + b"\n" + more)
+    done = project.lint("--no-cache", "--output-format", "concise", ".")
+    assert done.returncode in (0, 1)
+    told = [line for line in done.stdout.splitlines() if path.name in line and ("CTL903" in line or "CTL900" in line)]
+    assert bool(told) == said, done.stdout
+
+
+#: texts that an expression or a parser went over again and again
+SLOW = {
+    "cdef": (b"typedef " * 20_000, b"int x" + b"[1]" * 30_000 + b";", b"/* " * 60_000, b"int a = " + b"(" * 5_000),
+    "toml": (b"a." * 100_000 + b"a = 1", b"[" + b"a." * 100_000 + b"a]", b"a = " + b"[" * 50_000),
+    "mlir": (b'\\"' * 300_000, b" : tile<f32>" * 50_000, b"x " * 400_000, b"^a(" * 100_000),
+    "json": (b"[" * 100_000, b"[" + b"1," * 1_500_000 + b"1]", b'{"a":' * 50_000),
+    "rust": (b'\\"' * 100_000, b'r#"' * 30_000, b"x.y.z\n" * 30_000, b"macro_rules! m { () => {" + b'$x \\"' * 15_000 + b"} }"),
+    "python": (b"f'{f\"{" * 10_000, b"\"\\\n'\\\n" * 10_000, b"f'''{x:{y:'" * 5_000, b"#" * 1_000_000, b"\\N{" * 20_000),
+}
+
+
+@pytest.mark.parametrize("language", SLOW)
+def test_nothing_is_gone_over_without_end(language: str) -> None:
+    from cutile_lint.engine.suppressions import read_suppressions
+
+    for text in SLOW[language]:
+        source = Source(Path("/p/a.rs" if language == "rust" else "/p/a.py"), b"# cutile-lint: ignore\n" + text)
+        READERS[language](Source(source.path, text))
+        if language in ("python", "rust"):
+            read_suppressions(source, {}.get)
+
+
+def test_patterns_are_matched_without_going_back() -> None:
+    patterns = Patterns(["*a" * 40 + "*b", "x/" + "*a*" * 30 + "c/**", "**/a/" * 30 + "b"])
+    for path in ("a" * 250, "x/" + "a" * 250, "a/" * 100 + "c"):
+        assert not patterns.match(path)
+    assert Patterns(["*a*b*.py"]).match("xaybz.py") and Patterns(["src/*a*/b"]).match("src/xay/b")
