@@ -1,20 +1,24 @@
-"""A real editing session against the server: `python -m benchmarks.lsp.run [--ops N]`.
+"""A real editing session against the server: `python -m benchmarks.lsp.run [--ops N] [--by cpu] [--write docs/performance]`.
 
-Types a line into the largest example wrapper character by character, as an editor sends it, and measures from the keystroke to the
-published diagnostics of that version; the same texts through the session alone give the server's own work. Then opens a
-workspace of N copies of an op and measures from `initialized` to the first diagnostics, and how long requests wait meanwhile.
+Types lines into the largest example wrapper (four ops in one file) character by character, as an editor sends them, and measures from
+the keystroke to the published diagnostics of that version; the same texts through the session alone give the server's own work.
+Then opens a workspace of N copies of an op and measures from `initialized` to the first diagnostics, and how long requests
+wait meanwhile. `--by cpu` measures the server's own work in processor time, for a machine with other work.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
+import platform
 import shutil
 import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -23,25 +27,28 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "server")]
 from client import Client, position  # noqa: E402
 
 WRAPPER = "tilegym/src/tilegym/ops/cutile_rs/gemm.py"
-#: typed one after the other, each whole line parses at its end
-LINES = ("    scale = 1.0\n", "    del scale\n")
+#: what is typed -> the function at whose start, and the line
+SCENARIOS = {
+    "a comment in an op": ("gemm_rows", "    # rows are independent"),
+    "a line in a function of no op": ("explain_gemm", "    m = int(m)"),
+    "a line without effect in a helper of all ops": ("_check_extent", "    scale = 1.0"),
+    "a statement in an op": ("grouped_gemm", "    alpha = float(alpha)"),
+    "a statement in a helper of all four ops": ("_check_extent", "    m = int(m)"),
+}
+#: seconds
+KEYSTROKE, WORK, FIRST = 0.060, 0.025, 2.0
 
 
-def texts(text: str) -> list[str]:
-    """The states of the text while the lines are typed at the start of a function's body, each on a line of its own.
+def texts(text: str, function: str, line: str) -> list[str]:
+    """The states of the text while a line is typed at the start of a function's body.
 
     The line is opened first, as an editor does: typed in front of other code nearly every state would be a syntax error, which
     costs nothing, and the numbers would say nothing about the analysis.
     """
-    lines = text.split("\n")
-    row = next(at for at, line in enumerate(lines) if line.startswith("def "))
-    while not lines[row].rstrip().endswith(":"):
-        row += 1
-    offset = sum(len(line) + 1 for line in lines[: row + 1])
-    if lines[row + 1].lstrip().startswith('"""'):
-        offset = text.index('"""', text.index('"""', offset) + 3) + 4
-    typed = "".join(LINES)
-    return [text[:offset] + typed[:count] + "\n" + text[offset:] for count in range(len(typed))]
+    found = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == function)
+    first = found.body[1] if ast.get_docstring(found) is not None else found.body[0]
+    offset = sum(len(row) + 1 for row in text.split("\n")[: first.lineno - 1])
+    return [text[:offset] + line[:count] + "\n" + text[offset:] for count in range(len(line) + 1)]
 
 
 def parses(text: str) -> bool:
@@ -52,20 +59,46 @@ def parses(text: str) -> bool:
     return True
 
 
-def told(what: str, seconds: list[float]) -> None:
-    if not seconds:
-        print(f"{what}: none")
-        return
-    ordered = sorted(seconds)
-    p95 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
-    print(f"{what}: median {statistics.median(ordered) * 1e3:.0f} ms, p95 {p95 * 1e3:.0f} ms, n {len(ordered)}")
+class Results:
+    """Everything measured, told as it comes."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.numbers: dict[str, dict[str, float]] = {}
+        self.budgets: list[tuple[str, float, float]] = []
+
+    def tell(self, line: str) -> None:
+        print(line, flush=True)
+        self.lines.append(line)
+
+    def series(self, what: str, seconds: list[float], budget: float | None = None) -> None:
+        ordered = sorted(seconds)
+        p95 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
+        median = statistics.median(ordered)
+        self.numbers[what] = {"median_ms": median * 1e3, "p95_ms": p95 * 1e3, "max_ms": ordered[-1] * 1e3, "n": len(ordered)}
+        self.tell(f"  {what:<52} {median * 1e3:7.0f} {p95 * 1e3:7.0f} {ordered[-1] * 1e3:7.0f} {len(ordered):5}")
+        if budget is not None:
+            self.budgets.append((f"{what}, p95 (s)", p95, budget))
+
+    def single(self, what: str, value: float, budget: float | None = None) -> None:
+        self.numbers[what] = {"value": value}
+        self.tell(f"  {what:<52} {value:7.2f}")
+        if budget is not None:
+            self.budgets.append((what, value, budget))
+
+    def judge(self) -> None:
+        self.tell("budgets")
+        for what, value, budget in self.budgets:
+            self.tell(f"  {'met   ' if value <= budget else 'MISSED'} {what}: {value:.3g} (at most {budget:.3g})")
 
 
-def session_work(root: Path) -> None:
+def session_work(root: Path, results: Results, clock: Callable[[], float]) -> None:
     """The analysis alone, in this process."""
+    import gc
+
     from cutile_lint.server.session import Session
     from cutile_lint.server.settings import ClientSettings
-    from cutile_lint.sources import Source
+    from cutile_lint.sources import OpenSource, Source
     from cutile_lint.unit.linking import program
 
     parsed: list[Path] = []
@@ -79,57 +112,83 @@ def session_work(root: Path) -> None:
     session = Session()
     session.set_client(ClientSettings(scope="open"), [root])
     wrapper = root / WRAPPER
-    analysed, others, most = [], [], 0
-    for at, text in enumerate([wrapper.read_text(), *texts(wrapper.read_text())]):
-        source = Source(wrapper, text.encode())
+    before = wrapper.read_text()
+
+    def keystroke(text: str) -> float:
         parsed.clear()
-        checks = 0
-        start = time.perf_counter()
-        session.update({wrapper: source})
+        start = clock()
+        session.update({wrapper: OpenSource(wrapper, text.encode())})
         while (key := session.next()) is not None:
             session.check(key)
-            checks += 1
-        if at:
-            (analysed if checks else others).append(time.perf_counter() - start)
+        return clock() - start
+
+    results.tell(f"{'the session alone':<52}    median     p95     max     n   (ms)")
+    keystroke(before)
+    all_seconds, most = [], 0
+    gc.disable()  # as in the server, which collects when the user pauses
+    for what, (function, line) in SCENARIOS.items():
+        seconds = []
+        for text in texts(before, function, line):
+            spent = keystroke(text)
             most = max(most, len(parsed))
-            assert bool(checks) == parses(text), "a text that parses is analysed, and only such a one"
+            if parses(text):
+                seconds.append(spent)
+            gc.collect(1)
+        keystroke(before)
+        results.series(what, seconds, WORK)
+        all_seconds += seconds
+    gc.enable()
+    results.series("server work, all keystrokes that parse", all_seconds, WORK)
+    results.single("files parsed per keystroke, at most", most, 1)
     program.parse = parse
-    told("server work, keystrokes that are analysed", analysed)
-    told("server work, keystrokes that leave a syntax error", others)
-    told("server work, all keystrokes", analysed + others)
-    print(f"files parsed per keystroke: at most {most}")
 
 
-def protocol(root: Path) -> None:
+def protocol(root: Path, results: Results) -> None:
     """From the keystroke to the published diagnostics, with the protocol."""
     client = Client(root)
+    results.tell(f"{'keystroke to published diagnostics (protocol)':<52}    median     p95     max     n   (ms)")
     try:
         client.start(options={"scope": "open"})
         wrapper = root / WRAPPER
         uri = client.open(wrapper)
         client.diagnostics(uri, 1)
-        before = wrapper.read_text()
-        analysed, others = [], []
-        for text in texts(before):
-            at = next(index for index, (old, new) in enumerate(zip(before + "\0", text + "\0", strict=False)) if old != new)
-            head = before[:at]
-            place = position(head.count("\n"), len(head.rsplit("\n", 1)[-1]))
+        first = before = wrapper.read_text()
+
+        def keystroke(text: str) -> float:
+            nonlocal before
+            if text == before:
+                return 0.0
+            pairs = zip(before + "\0", text + "\0", strict=False)
+            at = next(index for index, (old, new) in enumerate(pairs) if old != new)
+            tail = 0
+            while tail < min(len(before), len(text)) - at and before[-1 - tail] == text[-1 - tail]:
+                tail += 1
+            start_place, end_place = (_position(before, offset) for offset in (at, len(before) - tail))
             start = time.perf_counter()
-            version = client.change(
-                uri, {"range": {"start": place, "end": place}, "text": text[at : at + len(text) - len(before)]}
-            )
-            client.diagnostics(uri, version)
-            (analysed if parses(text) else others).append(time.perf_counter() - start)
+            change = {"range": {"start": start_place, "end": end_place}, "text": text[at : len(text) - tail]}
+            client.diagnostics(uri, client.change(uri, change))
             before = text
-        told("keystroke to diagnostics, analysed", analysed)
-        told("keystroke to diagnostics, syntax error", others)
-        told("keystroke to diagnostics, all", analysed + others)
+            return time.perf_counter() - start
+
+        all_seconds = []
+        for what, (function, line) in SCENARIOS.items():
+            seconds = [spent for text in texts(first, function, line) if (spent := keystroke(text)) and parses(text)]
+            keystroke(first)
+            results.series(f"{what}, published", seconds, KEYSTROKE)
+            all_seconds += seconds
+        results.series("all keystrokes that parse, published", all_seconds, KEYSTROKE)
     finally:
         client.kill()
 
 
-def workspace(count: int) -> None:
+def _position(text: str, offset: int) -> dict[str, int]:
+    head = text[:offset]
+    return position(head.count("\n"), len(head.rsplit("\n", 1)[-1]))
+
+
+def workspace(count: int, results: Results) -> None:
     """A workspace of many ops is opened."""
+    results.tell(f"a workspace of {count} ops")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / ".git").mkdir()
@@ -143,33 +202,47 @@ def workspace(count: int) -> None:
             client.start()
             start = time.perf_counter()
             client.wait_for("textDocument/publishDiagnostics")
-            print(f"workspace of {count} ops: first diagnostics after {time.perf_counter() - start:.2f} s")
+            results.single("first diagnostics after `initialized` (s)", time.perf_counter() - start, FIRST)
             uri = client.open(root / "ops" / f"op{count // 2}" / "wrapper.py")
             start = time.perf_counter()
             client.diagnostics(uri, 1)
-            print(f"an opened op in the middle of it: {time.perf_counter() - start:.2f} s")
-            seconds = []
-            for _ in range(40):
-                start = time.perf_counter()
-                client.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": position(0, 0)})
-                seconds.append(time.perf_counter() - start)
-            told("requests meanwhile", seconds)
+            results.single("an opened op in the middle of it (s)", time.perf_counter() - start)
+            results.series("requests meanwhile", list(_requests(client, uri)))
         finally:
             client.kill()
+
+
+def _requests(client: Client, uri: str) -> Iterator[float]:
+    for _ in range(40):
+        start = time.perf_counter()
+        client.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": position(0, 0)})
+        yield time.perf_counter() - start
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--ops", type=int, default=500)
-    count = options.parse_args().ops
+    options.add_argument("--by", choices=("wall", "cpu"), default="wall")
+    options.add_argument("--write", type=Path)
+    given = options.parse_args()
     os.environ["PYTHONPATH"] = str(ROOT)
+    results = Results()
+    results.tell(f"Python {platform.python_version()}, {os.cpu_count()} processors; server work by {given.by} time")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "clean"
         shutil.copytree(ROOT / "examples" / "clean", root)
         (root / ".git").mkdir()
-        session_work(root)
-        protocol(root)
-    workspace(count)
+        session_work(root, results, time.process_time if given.by == "cpu" else time.perf_counter)
+        protocol(root, results)
+    workspace(given.ops, results)
+    results.judge()
+    if given.write is not None:
+        given.write.mkdir(parents=True, exist_ok=True)
+        (given.write / "lsp.txt").write_text("\n".join(results.lines) + "\n")
+        budgets = [
+            {"what": what, "value": value, "budget": budget, "met": value <= budget} for what, value, budget in results.budgets
+        ]
+        (given.write / "lsp.json").write_text(json.dumps({"numbers": results.numbers, "budgets": budgets}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -696,6 +696,4 @@ class Module(Record):
         return self._nodes
 
     def functions(self) -> Iterator[Function]:
-        for node in self.walk():
-            if isinstance(node, Function):
-                yield node
+        return self.nodes(Function)

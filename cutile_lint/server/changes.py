@@ -258,7 +258,7 @@ def _words(statement: syntax.Stmt) -> Iterator[str]:
         item = stack.pop()
         if isinstance(item, str):
             yield item
-        elif isinstance(item, syntax.Node):
+        elif isinstance(item, syntax.Node) and not isinstance(item, syntax.Const):
             stack += [getattr(item, name) for name in item.FIELDS]
         elif isinstance(item, (list, tuple)):
             stack += item

@@ -16,6 +16,9 @@ from cutile_lint.sources import OpenSource, Place, Span
 from cutile_lint.sources.watch import Watch, watching
 from cutile_lint.unit import KernelUnit
 
+#: notes beyond which everything is run again
+_MOST = 50_000
+
 
 @dataclass(slots=True, eq=False)
 class Part:
@@ -64,6 +67,8 @@ class Parts:
         if self.parts and not numbers:
             return
         self._links = None
+        if len(numbers) == len(self.parts):
+            self.parts, self.common, self.trees, self.asked = [], Watch(), {}, set()
         with watching(self.common):
             made = units(numbers if self.parts else None)
             if not made or (self.parts and len(made) != len(numbers)):
@@ -118,6 +123,8 @@ class Parts:
         if self.trees.get(path) is not change.old or not self._unseen(change, path):
             return False
         common = self.common.looked
+        if len(self.common.spans) + len(self.common.answers) > _MOST:
+            return False
         if not common.isdisjoint(change.functions) or (change.functions | change.idle and change.old in common):
             return False
         if not common.isdisjoint(change.idle):

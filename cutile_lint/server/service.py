@@ -191,6 +191,7 @@ class Service:
                 outcome = await self._behind(self._checked, key, proceed)
                 self._take(key, outcome)
                 progress.step()
+            self._mark(await self._behind(self._settled, opened), generation)
             for message in await self._behind(self.session.settings_messages):
                 self.tell(message)
             self._complete = self._generation == generation

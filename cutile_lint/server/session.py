@@ -359,6 +359,8 @@ class Session:
 
     def is_waiting(self, path: Path) -> bool:
         """Whether an op that a file belongs to is still to be checked."""
+        if self._narrow and not any(path in outcome.files for outcome in self._outcomes.values()):
+            return True
         return any(self._belongs(path, key) for key in self._dirty)
 
     def _belongs(self, path: Path, key: Key) -> bool:

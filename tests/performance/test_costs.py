@@ -175,6 +175,52 @@ def test_texts_are_let_go(tmp_path: Path) -> None:
     assert len(kept) < 40
 
 
+# ── in an editor ──
+
+
+def test_only_the_edited_file_is_parsed_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A keystroke costs one parse, of the edited file; what the edit does not concern is not run again."""
+    from cutile_lint.server.session import Session
+    from cutile_lint.server.settings import ClientSettings
+    from cutile_lint.sources import OpenSource
+    from cutile_lint.unit import runs
+
+    wrapper = next(path for path in sorted(project.rglob("*.py")) if "register_impl(" in path.read_text())
+    counts = Counts(monkeypatch)
+    entered = 0
+    run_callable = runs.Machine.run_callable
+
+    def counting(*given: object) -> object:
+        nonlocal entered
+        entered += 1
+        return run_callable(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runs.Machine, "run_callable", counting)
+    session = Session()
+    session.set_client(ClientSettings(scope="open"), [project])
+
+    def keystroke(text: str) -> tuple[Counter[Path], Counter[Path], int]:
+        nonlocal entered
+        entered = 0
+        counts.parsed.clear()
+        counts.read.clear()
+        session.update({wrapper: OpenSource(wrapper, text.encode())})
+        while (key := session.next()) is not None:
+            session.check(key)
+        return +counts.parsed, +counts.read, entered
+
+    text = wrapper.read_text()
+    assert len(keystroke(text)[0]) > 1
+    spot = text.index("return ", text.index("register_impl("))
+    indent = text[text.rindex("\n", 0, spot) : spot]
+    once = Counter({wrapper: 1})
+    for typed in ("# w", "# wo"):  # nothing runs again
+        assert keystroke(text[:spot] + typed + indent + text[spot:]) == (once, Counter(), 0)
+    parsed, read, ran = keystroke(text[:spot] + "print(1)" + indent + text[spot:])
+    assert (parsed, read) == (once, Counter())
+    assert ran == 1  # the op; its Rust side is as it was
+
+
 # ── several processes ──
 
 

@@ -31,9 +31,14 @@ def _split(digits: str) -> Arch:
 
 def commented_arch(place: Place, span: Span) -> Arch | None:
     """The one architecture that the comments in a span of a Python file name; None for none or several."""
-    comments = _COMMENT.finditer(place.source.data, span.start, span.end)
+    place.source.tells(_all_commented)  # who looks at a function knows where it ends
+    comments = _COMMENT.finditer(place.source.raw, span.start, span.end)
     found = {_split(match[1].decode()) for match in (_IN_COMMENT.search(comment[0]) for comment in comments) if match}
     return found.pop() if len(found) == 1 else None
+
+
+def _all_commented(data: bytes) -> list[bytes]:
+    return [comment for comment in _COMMENT.findall(data) if _IN_COMMENT.search(comment)]
 
 
 class ArchFolder:

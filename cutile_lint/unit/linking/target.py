@@ -31,10 +31,10 @@ def target_arch(unit: KernelUnit) -> Arch | None:
 
 def _with_comments_above(source: Source, span: Span) -> Span:
     """A function's span, and the comment rows right above it."""
-    start = source.data.rfind(b"\n", 0, span.start) + 1
+    start = source.raw.rfind(b"\n", 0, span.start) + 1
     while start:
-        row = source.data.rfind(b"\n", 0, start - 1) + 1
-        if not source.data[row:start].lstrip().startswith((b"#", b"@")):
+        row = source.raw.rfind(b"\n", 0, start - 1) + 1
+        if not source.part(row, start).lstrip().startswith((b"#", b"@")):
             break
         start = row
     return Span(start, span.end)
