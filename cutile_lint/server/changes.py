@@ -235,7 +235,7 @@ def _effective(function: syntax.Function) -> Iterator[syntax.Stmt]:
     seen = not used.isdisjoint(("locals", "vars", "eval", "exec", "inspect"))
     for statement in function.body:
         name = _idle_name(statement)
-        if name is None or name in used or (name and seen):
+        if name is None or (name and (name in used or seen)):
             yield statement
 
 
