@@ -7,14 +7,18 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.timed.hoist import hoist
-from cutile_lint.unit.timed.timed_copies import drop_call, is_contiguous, protects
+from cutile_lint.unit.timed.timed_copies import drop_call, is_contiguous, is_of_that_type, protects
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for found in unit.timed_work:
         if found.kind != "copy" or protects(unit, found):
             continue
-        what = "is called on a contiguous tensor" if is_contiguous(found) else "copies a tensor"
+        what = "copies a tensor"
+        if is_contiguous(found):
+            what = "is called on a contiguous tensor"
+        elif is_of_that_type(found):
+            what = "is called on a tensor of that type"
         yield Finding(
             found.place,
             f"{found.told} {what} inside {found.where}",

@@ -33,6 +33,8 @@ class Setting:
     always: Mapping[str, Any] = field(default_factory=dict)
     #: modules that the tree imports and does not have
     beside: Mapping[str, str] = field(default_factory=dict)
+    #: only the smallest size: the tree works on single elements
+    small: bool = False
 
 
 @dataclass(slots=True)
@@ -95,7 +97,7 @@ def examine(
 ) -> tuple[dict[str, list[str]], list[Ran]]:
     """Differences by rule, and the calls."""
     with opened({**setting.beside, **tree}, setting.kernels, setting.modules) as world:
-        runs = run_all(world, setting.more, setting.always)
+        runs = run_all(world, more=setting.more, always=setting.always, small=setting.small)
         return {code: compare(code, found, count(world, runs, found, code)) for code in codes}, runs
 
 
@@ -130,9 +132,9 @@ def judge_case(case: Case, setting: Setting) -> Verdict:
     verdict.findings = len(found)
     differences, runs = examine(case.tree, found, [code], setting)
     verdict.disagree += differences[code]
-    plain = [ran.outcome.error for ran in runs if ran.drive.name == "plain"]
-    if all(error is not None for error in plain):
-        verdict.reason = f"the op fails: {plain[0]!r}"
+    errors = [ran.outcome.error for ran in runs if not ran.drive.is_empty and not ran.drive.code]
+    if all(error is not None for error in errors):
+        verdict.reason = f"the op fails: {errors[0]!r}"
         return verdict
     seen = {tuple(sorted(case.tree.items()))}
     for unsafe in (False, True):

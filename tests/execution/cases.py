@@ -36,6 +36,9 @@ _ALWAYS: dict[str, dict[str, Any]] = {
     "CTL110-valid-another-scale": {"second": torch.linspace(1, 2, 64)},
 }
 
+#: cases that look at single elements
+_SMALL = {"CTL107-invalid-conditional-default-and-with"}
+
 #: cases that want another verdict than the counts would give
 BY_DESIGN = {
     "CTL104-valid-read-by-pytorch-in-between": "the second launch stores what is there already; the rule asks only whether the first is read",
@@ -58,7 +61,7 @@ def setting(case: Case) -> Setting:
         kernels = _SKIPS_ROWS
     elif kernel:
         raise AssertionError(f"{case.id}: what does its kernel compute?")
-    return Setting(kernels, more=_MORE.get(case.id, {}), always=_ALWAYS.get(case.id, {}), beside=_BESIDE)
+    return Setting(kernels, more=_MORE.get(case.id, {}), always=_ALWAYS.get(case.id, {}), beside=_BESIDE, small=case.id in _SMALL)
 
 
 def verdict_on(case: Case) -> Verdict:

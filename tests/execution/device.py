@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes, return_and_correct_aliasing
-from torch.utils._pytree import tree_flatten, tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from tests.execution.trace import Recording
 
@@ -87,7 +87,7 @@ class _Dispatch(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
-        given = [item for item in tree_flatten((args, kwargs))[0] if isinstance(item, DeviceTensor)]
+        given = [item for item in tree_leaves((args, kwargs)) if isinstance(item, DeviceTensor)]
         target = kwargs.get("device")
         to_device = device_type(target) == "cuda" if target is not None else bool(given)
         plain, named = tree_map(inner, (args, kwargs))
@@ -110,7 +110,7 @@ class _Dispatch(TorchDispatchMode):
 
     def _record(self, func: Any, name: str, back: bool, given: list[DeviceTensor], result: Any) -> None:
         api = self.device.api or name
-        made = [item for item in tree_flatten(result)[0] if isinstance(item, torch.Tensor)]
+        made = [item for item in tree_leaves(result) if isinstance(item, torch.Tensor)]
         if name in _ALLOCATIONS:
             kind = "alloc"
             for tensor in made:
@@ -139,9 +139,12 @@ class _Functions(TorchFunctionMode):
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
         subject = args[0] if args else None
+        if name == "__get__":
+            answer = _ANSWERS.get(func) if isinstance(subject, DeviceTensor) else None
+            return answer(subject) if answer is not None else func(*args)
         if isinstance(subject, DeviceTensor):
-            if func in _ANSWERS:
-                return _ANSWERS[func](subject)
+            if func is torch.Tensor.get_device:
+                return CUDA.index
             if name in ("tolist", "numpy", "__repr__", "__str__", "__format__"):
                 self.device.note("sync", name, name, [subject], [])
                 with _disable_current_modes():
@@ -220,7 +223,6 @@ _ANSWERS: dict[Any, Callable[[DeviceTensor], Any]] = {
     torch.Tensor.device.__get__: lambda tensor: CUDA,
     torch.Tensor.is_cuda.__get__: lambda tensor: True,
     torch.Tensor.is_cpu.__get__: lambda tensor: False,
-    torch.Tensor.get_device: lambda tensor: 0,
 }
 
 

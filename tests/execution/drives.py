@@ -104,7 +104,7 @@ _MATRICES: Shapes = {"a": lambda s: (s["m"], s["k"]), "b": lambda s: (s["k"], s[
 
 ROW_SCALE = OpInputs(
     _ROWS,
-    ({"m": 40, "n": 300}, {"m": 1, "n": 256}, {"m": 64, "n": 512}, {"m": 3, "n": 1}),
+    ({"m": 33, "n": 257}, {"m": 1, "n": 256}, {"m": 32, "n": 512}, {"m": 3, "n": 1}),
     {"m": 0, "n": 4},
     lists=frozenset(["scales"]),
 )
@@ -150,10 +150,17 @@ INPUTS = {
 }  # fmt: skip
 
 
-def drives(op: str, function: Callable, more: Mapping[str, Any], always: Mapping[str, Any]) -> list[Drive]:
+def drives(
+    op: str,
+    function: Callable,
+    more: Mapping[str, Any] | None = None,
+    always: Mapping[str, Any] | None = None,
+    small: bool = False,
+) -> list[Drive]:
     """The calls of an op: sizes, layouts, dtypes, contract flags; nothing, each and all inputs requiring grad; launches that fail.
 
-    ``more``: flags that only one call gets (a case is about them); ``always``: flags that every call gets.
+    ``more``: flags that only one call gets (a case is about them); ``always``: flags that every call gets;
+    ``small``: only the smallest size.
     """
     inputs = INPUTS[op]
     found = []
@@ -163,7 +170,7 @@ def drives(op: str, function: Callable, more: Mapping[str, Any], always: Mapping
             shapes = {key: inputs.shapes[key](sizes) for key in parameters if key in inputs.shapes}
             return Drive(name, parameters, shapes, fixed=fixed, lists=inputs.lists & set(parameters), **more)
 
-        first, *rest = inputs.sizes
+        first, *rest = inputs.sizes[-1:] if small else inputs.sizes
         plain = drive("plain", first, dtype=inputs.dtypes[0], flags=inputs.flags[0])
         found += [plain, replace(plain, name="strided", strided=True), replace(plain, name="half", dtype=inputs.dtypes[1])]
         found += [drive(f"size {sizes}", sizes, dtype=inputs.dtypes[0], flags=inputs.flags[0]) for sizes in rest]
@@ -175,7 +182,7 @@ def drives(op: str, function: Callable, more: Mapping[str, Any], always: Mapping
         found.append(drive("empty", inputs.empty, dtype=inputs.dtypes[0], flags=inputs.flags[0]))
         found += [replace(plain, name=f"grad {name}", grad=frozenset([name])) for name in plain.tensors]
         found.append(replace(plain, name="grad all", grad=frozenset(plain.tensors)))
-    return [replace(one, flags={**always, **one.flags}) for one in found]
+    return [replace(one, flags={**(always or {}), **one.flags}) for one in found]
 
 
 def _parameters(function: Callable, inputs: OpInputs) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:

@@ -6,7 +6,7 @@ An *ordinary* trial is any but the first of its config, in a second call of the 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,11 +48,11 @@ class Counted:
     problems: list[str] = field(default_factory=list)
 
 
-def run_all(world: World, more: Mapping[str, Any], always: Mapping[str, Any]) -> list[Ran]:
-    """Each op with each drive: a call that pays for what happens once, then the ordinary one."""
+def run_all(world: World, **chosen: Any) -> list[Ran]:
+    """Each op with each drive (``chosen`` as in :func:`drives`): a call that pays for what happens once, then the ordinary one."""
     found = []
     for op, function in world.ops.items():
-        for drive in drives(op, function, more, always):
+        for drive in drives(op, function, **chosen):
             world.call(op, drive, 1)
             found.append(Ran(op, drive, world.call(op, drive, REPEATS)))
     return found

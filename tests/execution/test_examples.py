@@ -30,7 +30,7 @@ def test_verdicts_are_what_is_counted(name: str, told: Callable[[Verdict], None]
 @pytest.mark.parametrize("name", CLEAN)
 def test_a_clean_trial_launches_once_and_does_nothing_else(name: str) -> None:
     with opened(tree_of(name), TREES[name].kernels, TREES[name].modules) as world:
-        for op, name, counts in last_trials(run_all(world, {}, {})):
+        for op, name, counts in last_trials(run_all(world)):
             del counts["alloc"]
             assert counts == ({"launch": 1, "fill": 1} if op == "splitk_product" else {"launch": 1}), (op, name)
 

@@ -156,7 +156,7 @@ class World:
         kernel = self.kernels[symbol]
         event = self._recording.add(
             "launch", symbol, symbol, [storage(value) for value in tensors.values()], (),
-            grad={slot: value.requires_grad for slot, value in tensors.items()},
+            grad={slot: value.requires_grad and torch.is_grad_enabled() for slot, value in tensors.items()},
             written=[storage(arguments[slot]) for slot in kernel.writes],
             read=[storage(arguments[slot]) for slot in kernel.reads],
             accumulated=[storage(arguments[slot]) for slot in kernel.accumulates],

@@ -8,7 +8,7 @@ from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
 from cutile_lint.unit.linking.callers import everywhere, only_used_here
-from cutile_lint.unit.machine.values import subterms
+from cutile_lint.unit.machine.values import Term, Value, subterms
 from cutile_lint.unit.timed.region import Occurrence, TimedWork, use_in_trial
 
 if TYPE_CHECKING:
@@ -49,6 +49,50 @@ def is_contiguous(found: TimedWork) -> bool:
     return found.work.name == ".contiguous()" and all(
         occurrence.run.tensors.contiguous(occurrence.work.operand) is True for occurrence in found.occurrences
     )
+
+
+def is_of_that_type(found: TimedWork) -> bool:
+    """A ``.to(dtype)`` of a tensor that is known to have the dtype: it copies nothing."""
+    return found.work.name == ".to()" and all(_has_type(occurrence) for occurrence in found.occurrences)
+
+
+def _has_type(occurrence: Occurrence) -> bool:
+    given, operand = occurrence.work.event.arguments, occurrence.work.operand
+    if given is None or operand is None:
+        return False
+    wanted = [value for value in (*given.positional, *given.keywords.values()) if value.key() != operand.key()]
+    if len(wanted) != 1 or not isinstance(wanted[0], Term) or wanted[0].op != "attr" or wanted[0].name != "dtype":
+        return False
+    mine, theirs = _typed(occurrence, operand), _typed(occurrence, wanted[0].args[0])
+    if mine is None or theirs is None:
+        return False
+    same = {mine.key(), theirs.key()}
+    return len(same) == 1 or any(
+        literal.holds and _compared(occurrence, literal.test) == same for literal in occurrence.work.event.path
+    )
+
+
+def _compared(occurrence: Occurrence, test: Value) -> set[object]:
+    """The tensors whose dtypes a test compares for equality."""
+    if not isinstance(test, Term) or test.op != "compare" or test.name != "==":
+        return set()
+    tensors = [
+        _typed(occurrence, arg.args[0]) for arg in test.args if isinstance(arg, Term) and arg.op == "attr" and arg.name == "dtype"
+    ]
+    return {tensor.key() for tensor in tensors if tensor is not None}
+
+
+def _typed(occurrence: Occurrence, value: Value) -> Value | None:
+    """The tensor that a value has its dtype from, through views and copies."""
+    for _ in range(8):
+        roots = {root.key(): root for root in occurrence.run.tensors.roots(value)}
+        if len(roots) != 1:
+            return None
+        value = next(iter(roots.values()))
+        if not (isinstance(value, Term) and value.op == "method" and value.name in ("contiguous", "clone")):
+            return value
+        value = value.args[0]
+    return None
 
 
 def protects(unit: KernelUnit, found: TimedWork) -> bool:
