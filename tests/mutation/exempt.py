@@ -11,6 +11,7 @@ _OTHER_FILE = "the rule is about what the export calls in its file"
 EXEMPT: dict[str, dict[str, str]] = {
     "rs-macro-of-shared-file": {"CTL509": _OTHER_FILE},
     "rs-imported-macro": {"CTL509": _OTHER_FILE},
+    "rs-rename-locals": {"CTL511": "a value's name is what says which generic it is meant for"},
     "py-walrus": {"CTL510": "the new name keeps the tensor alive"},
     "py-default-argument": {"CTL510": "the default keeps the tensor alive"},
     "py-first-local": {"CTL510": "the new name keeps the tensor alive"},

@@ -219,7 +219,7 @@ def _imports(file: RustFile, named, keep: bool) -> str | None:
     wanted: dict[str, str] = {}
     for match in re.finditer(r"(?m)^use ((?:cutile|cuda_core)(?:::\w+)*)::(?:\{([^{}]*)\}|(\w+));", file.text):
         for name in (match[2] or match[3]).split(","):
-            if name.strip() and name.strip() != "self" and not name.strip().endswith("Kernel"):
+            if re.fullmatch(r"\s*\w+\s*", name) and name.strip() != "self" and not name.strip().endswith("Kernel"):
                 wanted[name.strip()] = f"{match[1]}::{name.strip()}"
     wanted = {name: path for name, path in wanted.items() if name[0].isupper()}
     if not wanted:

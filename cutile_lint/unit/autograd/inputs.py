@@ -179,8 +179,8 @@ def _all_refusals(run: Run) -> Iterator[Refusal]:
         if refusal is not None:
             yield replace(refusal, event=event)
     for path, value in run.trace.returned:
-        if _is_error(value) and value.place is not None and (node := _return_at(run.function, value.place)) is not None:
-            refusal = _refusal(run, "return", node, value.place.source, path)
+        if _is_error(value) and value.place is not None and (found := _return_of(run, value.place, path)) is not None:
+            refusal = _refusal(run, "return", found[0], found[1], path)
             if refusal is not None:
                 yield refusal
 
@@ -190,6 +190,26 @@ def _is_error(value: Value) -> bool:
     if isinstance(value, Known):
         return value.value is None or value.value is False or (isinstance(value.value, int) and value.value < 0)
     return isinstance(value, Term) and value.op == "external" and value.name == "NotImplemented"
+
+
+def _return_of(run: Run, place: Place, path: Condition) -> tuple[syntax.Return, Source] | None:
+    """The statement that returns what stands at a place: there, where the op hands on what a helper gave, or in the helper."""
+    function = run.function
+    if place.source.path == run.source.path:
+        node = _return_at(function, place)
+        if node is not None:
+            return node, place.source
+    tests = [literal.origin for literal in path if isinstance(literal.origin, syntax.If) and _refuses(run, literal)]
+    for test in tests:
+        node = next((node for node in function.walk() if isinstance(node, syntax.Return) and test.span.covers(node.span)), None)
+        if node is not None and any(one is test for one in function.walk()) and isinstance(node.value, syntax.Call):
+            return node, run.source
+    module = run.program.module(place.source.path)
+    for other in module.functions() if module is not None else ():
+        node = _return_at(other, place)
+        if node is not None:
+            return node, place.source
+    return None
 
 
 def _return_at(function: syntax.Function, place: Place) -> syntax.Return | None:
