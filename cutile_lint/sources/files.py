@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 
@@ -36,6 +35,8 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None = None) -> 
     if not os.access(target, os.W_OK):
         raise PermissionError(13, "the file is read-only", str(path))
     folder, name = os.path.split(target)
+    import tempfile  # only who writes needs it
+
     handle, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".cutile-lint", dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
