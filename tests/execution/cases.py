@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
@@ -46,6 +47,7 @@ BY_DESIGN = {
 }
 
 
+@functools.cache
 def all_cases() -> list[Case]:
     """Every case of the rules that execution can judge."""
     return [case for code in COUNTS for case in load_cases(load_doc(RULES[code]))]

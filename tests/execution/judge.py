@@ -203,24 +203,35 @@ def _allocations(world: World, runs: list[Ran], said: list[Site]) -> Counted:
 
 
 def _copies(world: World, runs: list[Ran], said: list[Site]) -> Counted:
-    """Copies on every ordinary call, of tensors that lie well, which nothing writes to afterwards."""
+    """Copies on every ordinary call, of tensors that lie well, into memory of the call which nothing writes to afterwards."""
     usual = [ran for ran in runs if ran.drive.is_usual and not ran.drive.strided and ran.outcome.error is None]
     timed = {event.site for ran in runs for event in ran.outcome.events if event.trial is not None}
-    per_run = []
-    for ran in usual:
-        sites = set()
-        for at, event in enumerate(ran.outcome.events):
-            if event.trial is None and event.kind == "copy" and event.name != "copy_" and event.site not in timed:
-                memory = set(event.made)
-                written = any(
-                    memory & set(later.detail.get("written", ()))
-                    or (later.name.endswith("_") and memory & set(later.storages[:1]))
-                    for later in ran.outcome.events[at + 1 :]
-                )
-                if not written and event.site is not None:
-                    sites.add(event.site)
-        per_run.append(sites)
+    per_run = [{site for site in _lasting_copies(ran.outcome.events) if site not in timed} for ran in usual]
     return Counted(sites=set.intersection(*per_run) if per_run else set())
+
+
+def _lasting_copies(events: list[Event]) -> Iterator[Site]:
+    taken: set[int] = set()
+    for at, event in enumerate(events):
+        if event.kind == "alloc":
+            taken.update(event.made)
+        if event.trial is not None or event.kind != "copy" or event.site is None:
+            continue
+        memory = set(event.storages[:1] if event.name == "copy_" else event.made)
+        if event.name == "copy_" and not (memory <= taken and _is_clone(event)):
+            continue
+        written = any(
+            memory & set(later.detail.get("written", ())) or (later.name.endswith("_") and memory & set(later.storages[:1]))
+            for later in events[at + 1 :]
+        )
+        if not written:
+            yield event.site
+
+
+def _is_clone(event: Event) -> bool:
+    """A ``copy_`` that fills new memory with the same values in the same type: no padding, no conversion."""
+    target, source = event.detail["tensors"][:2]
+    return target.dtype == source.dtype and event.detail["bytes"] == target.untyped_storage().nbytes()
 
 
 def _carried(world: World, runs: list[Ran], said: list[Site]) -> Counted:

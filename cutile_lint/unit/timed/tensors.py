@@ -433,6 +433,8 @@ class Tensors:
             return True
         if kind in ("alloc", "fill") and value.op == "call" and not value.name.endswith(("_like", "_strided", "_permuted")):
             return True
+        if value.op == "method" and value.name in api.KEEP_LAYOUT and "memory_format" not in value.keywords:
+            return True if self.contiguous(value.args[0]) else None
         if kind == "view" and value.name in ("view", "detach", "unsqueeze", "reshape", "flatten", "view_as", "squeeze"):
             return self.contiguous(value.args[0])
         if kind == "view" and value.name in ("transpose", "permute", "t", "swapaxes", "swapdims", "movedim"):

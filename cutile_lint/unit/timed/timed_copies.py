@@ -83,16 +83,16 @@ def _compared(occurrence: Occurrence, test: Value) -> set[object]:
 
 
 def _typed(occurrence: Occurrence, value: Value) -> Value | None:
-    """The tensor that a value has its dtype from, through views and copies."""
-    for _ in range(8):
-        roots = {root.key(): root for root in occurrence.run.tensors.roots(value)}
-        if len(roots) != 1:
-            return None
-        value = next(iter(roots.values()))
-        if not (isinstance(value, Term) and value.op == "method" and value.name in ("contiguous", "clone")):
-            return value
-        value = value.args[0]
-    return None
+    """The one tensor that a value has its dtype from, through views and copies."""
+    found: dict[object, Value] = {}
+    left = [value]
+    while left:
+        for root in occurrence.run.tensors.roots(left.pop()):
+            if isinstance(root, Term) and root.op == "method" and root.name in ("contiguous", "clone"):
+                left.append(root.args[0])
+            else:
+                found[root.key()] = root
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def protects(unit: KernelUnit, found: TimedWork) -> bool:

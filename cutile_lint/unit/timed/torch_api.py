@@ -34,6 +34,9 @@ COPY_METHODS = names("""
     repeat_interleave flip roll index_copy_ masked_scatter_ set_data resolve_conj
 """)
 
+#: Copies and conversions that give a contiguous tensor for a contiguous one.
+KEEP_LAYOUT = names("clone to type float half bfloat16 double int long short char byte bool type_as cuda")
+
 ALLOCATIONS = names("empty empty_like empty_strided empty_permuted")
 ALLOCATION_METHODS = names("new_empty new_empty_strided new")
 
