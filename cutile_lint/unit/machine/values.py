@@ -31,10 +31,19 @@ class Hop:
         return hops[::-1]
 
 
+#: A value of more parts, or nested deeper, is an unknown one. What is counted are the parts as they would be written out: in
+#: ``x = x + x`` each line doubles them, and whoever walks over the value meets every one of them.
+MAX_SIZE, MAX_NESTING = 50_000, 120
+
+
 class Value:
-    """Base of all values. ``place`` is where the value came into being; ``trail`` its last hop."""
+    """Base of all values. ``place`` is where the value came into being; ``trail`` its last hop.
+
+    ``size``: the parts that it is made of, shared ones counted each time; ``nesting``: how deep they are.
+    """
 
     __slots__ = ("place", "trail")
+    size = nesting = 1
     place: Place | None
     trail: Hop | None
 
@@ -80,7 +89,7 @@ class Term(Value):
     A ``serial`` other than 0 sets results of calls with effects apart.
     """
 
-    __slots__ = ("_key", "args", "keywords", "name", "op", "serial")
+    __slots__ = ("_key", "args", "keywords", "name", "nesting", "op", "serial", "size")
 
     def __init__(
         self,
@@ -100,6 +109,15 @@ class Term(Value):
         self.place = place
         self.trail = trail
         self._key: object = None
+        size = nesting = 1
+        for part in (*args, *keywords.values()) if keywords else args:
+            size += part.size
+            if part.nesting >= nesting:
+                nesting = part.nesting + 1
+        self.size, self.nesting = size, nesting
+        if size > MAX_SIZE or nesting > MAX_NESTING:
+            self.op, self.name, self.args, self.keywords, self.serial = "unknown", "too much to follow", (), {}, id(self)
+            self.size = self.nesting = 1
 
     def key(self) -> object:
         if self._key is None:
@@ -143,15 +161,24 @@ Condition = tuple[Literal, ...]
 class Choice(Value):
     """One of several values, each under its own condition."""
 
-    __slots__ = ("alternatives",)
+    __slots__ = ("_key", "alternatives", "nesting", "size")
 
     def __init__(self, alternatives: list[tuple[Condition, Value]], place: Place | None = None, trail: Hop | None = None) -> None:
         self.alternatives = alternatives
+        self._key: object = None
+        parts = [value for _, value in alternatives] + [literal.test for path, _ in alternatives for literal in path]
+        self.size = 1 + sum(part.size for part in parts)
+        self.nesting = 1 + max((part.nesting for part in parts), default=0)
+        if self.size > MAX_SIZE or self.nesting > MAX_NESTING:
+            self.alternatives = [((), Term("unknown", "too much to follow", serial=id(self), place=place))]
+            self.size = self.nesting = 2
         self.place = place
         self.trail = trail
 
     def key(self) -> object:
-        return ("choice", tuple((tuple(lit.key() for lit in path), value.key()) for path, value in self.alternatives))
+        if self._key is None:
+            self._key = ("choice", tuple((tuple(lit.key() for lit in path), value.key()) for path, value in self.alternatives))
+        return self._key
 
     def moved(self, place: Place, kind: str, name: str) -> Choice:
         return Choice([(path, value.moved(place, kind, name)) for path, value in self.alternatives], self.place)
@@ -163,7 +190,7 @@ class Choice(Value):
 class Items(Value):
     """A tuple, list, set or generator whose items are known one by one; an item may stand under a condition."""
 
-    __slots__ = ("born", "conditions", "items", "kind", "open")
+    __slots__ = ("born", "conditions", "items", "kind", "nesting", "open", "size")
 
     def __init__(
         self,
@@ -182,6 +209,14 @@ class Items(Value):
         self.born = born
         self.place = place
         self.trail = None
+        self.size = 1 + sum(item.size for item in items)
+        self.nesting = 1 + max((item.nesting for item in items), default=0)
+        self._bound()
+
+    def _bound(self) -> None:
+        if self.size > MAX_SIZE or self.nesting > MAX_NESTING:
+            self.items, self.conditions, self.open = [], [], True
+            self.size = self.nesting = 1
 
     def key(self) -> object:
         if self.kind == "tuple":
@@ -193,6 +228,9 @@ class Items(Value):
         known = {literal.key() for literal in self.born}
         self.items.append(value)
         self.conditions.append(tuple(literal for literal in path if literal.key() not in known))
+        self.size += value.size
+        self.nesting = max(self.nesting, value.nesting + 1)
+        self._bound()
 
     def __repr__(self) -> str:
         return f"{self.kind}{self.items!r}"
