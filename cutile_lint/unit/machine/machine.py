@@ -18,16 +18,25 @@ class Machine(Statements):
         super().__init__(dialect)
 
     def load(self, module: syntax.Module, scope: Scope) -> Trace:
-        """Run a module's top level in ``scope``; returns what that did (it is no part of the run's own trace)."""
+        """Run a module's top level in ``scope``; returns what that did (it is no part of the run's own trace).
+
+        One that is cut because it is too large is a gap of both.
+        """
         frame = Frame(None, None, module.source, None)
         fresh = Trace()
-        mark = len(self.exits)
+        mark, cut = len(self.exits), ""
         with self.inside(scope=scope, trace=fresh, path=(), timed=0, loops=(), contexts=(), tries=(), alive=True):
+            frames = len(self.frames)
             self.frames.append(frame)
             try:
                 self.run(module.body)
+            except (TooMuch, RecursionError) as error:
+                cut = f"too large to follow ({type(error).__name__})"
+                self.gap(cut)
             finally:
-                self.frames.pop()
+                del self.frames[frames:]
+        if cut:
+            self.gap(cut)
         del self.exits[mark:]
         return fresh
 

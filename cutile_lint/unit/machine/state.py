@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Evaluations in one run before it is given up as too large.
 MAX_STEPS = 60_000
+#: A choice of more parts (the largest of TileGym has 9,000) costs steps to look at.
+LARGE = 10_000
 #: Alternatives of one value that operations are distributed over.
 MAX_ALTERNATIVES = 8
 MAX_DEPTH = 28
@@ -115,6 +117,8 @@ class State:
         """``value`` without the alternatives that the current path rules out."""
         if not isinstance(value, Choice):
             return value
+        if value.size > LARGE:
+            self.steps += (value.size - LARGE) >> 3
         kept = [(path, inner) for path, inner in alternatives(value) if not contradictory(self.path, path)]
         if len(kept) == 1:
             return kept[0][1]
