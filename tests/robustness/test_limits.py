@@ -73,3 +73,34 @@ def test_patterns_are_matched_without_going_back() -> None:
     for path in ("a" * 250, "x/" + "a" * 250, "a/" * 100 + "c"):
         assert not patterns.match(path)
     assert Patterns(["*a*b*.py"]).match("xaybz.py") and Patterns(["src/*a*/b"]).match("src/xay/b")
+
+
+#: one line of the wrapper, and how often it stands there: a value that doubles with each is not written out
+DOUBLING = {
+    "x = x + x": 40,
+    "x = torch.add(x, x)": 600,
+    "n = (n, n)": 40,
+    "n = n if x.numel() > n else n * 2": 40,
+    "if n > 3: n = n + 1": 60,
+    "if known(): x = x.contiguous()": 60,
+    "n = (lambda a: a + n)(n)": 60,
+    "m = m and (m or x)": 60,
+}
+
+
+@pytest.mark.parametrize("line", DOUBLING)
+def test_values_that_double(line: str, tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    path = project.named(WRAPPER)
+    text = path.read_text()
+    start = "    m, n = x.shape\n"
+    assert text.count(start) == 1
+    path.write_text(text.replace(start, start + f"    {line}\n" * DOUBLING[line]))
+    assert project.lint("--no-cache", ".").returncode in (0, 1)
+
+
+def test_a_module_that_is_too_large_to_follow(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    path = project.named(WRAPPER)
+    path.write_text(path.read_text() + "\nx = x if x else [x, x]" * 5000 + "\n")
+    assert project.lint("--no-cache", ".").returncode in (0, 1)
