@@ -151,7 +151,8 @@ class Calls(State):
         if isinstance(callee, Class):
             return self.dialect.construct(self, callee, arguments, node)
         if isinstance(callee, Record) and callee.cls is not None:
-            member = callee.cls.member("__call__") or callee.cls.member("forward")  # a module of ``torch.nn`` calls its ``forward``
+            # a module of ``torch.nn`` calls its ``forward``
+            member = callee.cls.member("__call__") or callee.cls.member("forward")
             if member is not None:
                 return self.call(Partial(member, [callee], {}), arguments, node)
         return self.dialect.call(self, callee, arguments, node)
