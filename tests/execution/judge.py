@@ -53,7 +53,7 @@ def run_all(world: World, **chosen: Any) -> list[Ran]:
     found = []
     for op, function in world.ops.items():
         for drive in drives(op, function, **chosen):
-            world.call(op, drive, 1)
+            world.call(op, drive, 0)
             found.append(Ran(op, drive, world.call(op, drive, REPEATS)))
     return found
 

@@ -13,7 +13,6 @@ from tests.execution.cases import BY_DESIGN, all_cases, verdict_on
 CASES = all_cases()
 
 
-@pytest.mark.filterwarnings("ignore:assertion is always true:SyntaxWarning")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_verdict_is_what_is_counted(case: Case, told: Callable[[Verdict], None]) -> None:
     verdict = verdict_on(case)

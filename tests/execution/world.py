@@ -9,6 +9,7 @@ import io
 import itertools
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,7 +121,7 @@ class World:
         self._recording = recording
         outcome = Outcome(recording.events)
         value = None
-        with _DEVICE.on(recording), contextlib.redirect_stdout(io.StringIO()):
+        with _DEVICE.on(recording), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
             try:
                 value = self.ops[op](*arguments, **named)
             except Exception as error:
@@ -195,7 +196,7 @@ def opened(tree: Tree | Path, kernels: Mapping[str, Kernel], modules: tuple[str,
         world = World(root, kernels)
         was, sys.dont_write_bytecode = sys.dont_write_bytecode, True
         stack.callback(setattr, sys, "dont_write_bytecode", was)
-        with _DEVICE.present():
+        with _DEVICE.present(), warnings.catch_warnings(action="ignore"):
             for path in modules:
                 _load(root / path)
         world.ops = {name: function for (name, owner), function in backend._implementations.items() if owner == "cutile-rs"}

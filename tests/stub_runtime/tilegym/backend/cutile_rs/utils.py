@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -80,6 +81,7 @@ class _Ffi:
     """Stands for the cffi handle: wrappers only hand it on."""
 
 
+@functools.lru_cache(maxsize=64)
 def _declarations(cdef: str) -> dict[str, list[_Parameter]]:
     found = {}
     for symbol, parameters in re.findall(r"(\w+)\s*\(([^)]*)\)\s*;", cdef):
