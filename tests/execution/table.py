@@ -80,8 +80,8 @@ The counts know nothing of the linter:
 - CTL113: values that change with the number of trials
 - CTL301, CTL302: calls that fail because an input requires grad; inputs that a launch gets with their graph
 
-A rule agrees if its findings stand at exactly the places that are counted. After a fix the same holds for the new text, and after a safe fix
-each call gives the same values.
+A rule agrees if its findings stand at exactly the places that are counted (a finding may stand at the call of the helper that launches). After a fix
+the same holds for the new text, and after a safe fix each call gives the same values. What no call of the harness comes to is not counted either.
 
 {table}
 
