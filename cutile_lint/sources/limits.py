@@ -7,10 +7,13 @@ from __future__ import annotations
 
 #: brackets, operators, quotes and line ends of a Python or Rust file; the largest of TileGym has 8,000, of cutile-rs 26,000
 MAX_MARKS = 80_000
+#: bytes of the longest name or word: expressions that look for one go over it again from each of its letters
+MAX_WORD = 2_000
 #: dots in one line of TOML: reading a key of so many parts is quadratic
 MAX_DOTS = 2_000
 
 _WORDS = bytes(byte for byte in range(256) if chr(byte).isalnum() or byte >= 128 or byte in b"_ \t\f")
+_APART = bytes(byte if byte in _WORDS and byte not in b"\t\f" else 32 for byte in range(256))
 
 
 def marks(data: bytes) -> int:
@@ -20,7 +23,16 @@ def marks(data: bytes) -> int:
 
 def too_many_marks(data: bytes, most: int = MAX_MARKS) -> str:
     """Why a text has too much in it to be parsed, as the reason of a refusal; "" when it has not."""
-    return f"more than {most:,} brackets, operators and line ends" if len(data) > most and marks(data) > most else ""
+    if len(data) > most and marks(data) > most:
+        return f"more than {most:,} brackets, operators and line ends"
+    return ""
+
+
+def too_long_words(data: bytes) -> str:
+    """As :func:`too_many_marks`, for a word of more than :data:`MAX_WORD` bytes."""
+    if len(data) > MAX_WORD and max(map(len, data.translate(_APART).split()), default=0) > MAX_WORD:
+        return f"a word of more than {MAX_WORD:,} bytes"
+    return ""
 
 
 def toml_refusal(data: bytes, most_bytes: int) -> str:

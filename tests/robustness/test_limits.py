@@ -104,3 +104,23 @@ def test_a_module_that_is_too_large_to_follow(tmp_path: Path) -> None:
     path = project.named(WRAPPER)
     path.write_text(path.read_text() + "\nx = x if x else [x, x]" * 5000 + "\n")
     assert project.lint("--no-cache", ".").returncode in (0, 1)
+
+
+#: blanks, blank lines and words without an end cost no tokens; what looks for something among them goes over them once
+EMPTY = {
+    "blank lines": (WRAPPER, b"\n" * 70_000),
+    "blanks": (WRAPPER, b"x = 1" + b" " * 1_000_000 + b"\n"),
+    "a word": (WRAPPER, b"x = '" + b"_d" * 400_000 + b"'\n"),
+    "words in a comment": (WRAPPER, b"# " + b"import tol " * 100_000 + b"\n"),
+    "words in a comment of Rust": (FFI, b"// " + b"use options " * 100_000),
+    "a repetition and blanks": (FFI, b"macro_rules! m { ($($x:expr),*) => { f($($x)" + b" " * 500_000 + b",*) } }"),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_what_is_nearly_nothing_costs_nearly_nothing(name: str, tmp_path: Path) -> None:
+    file, more = EMPTY[name]
+    project = make_project(tmp_path)
+    path = project.named(file)
+    path.write_bytes(path.read_bytes() + b"\n" + more)
+    assert project.lint("--no-cache", ".").returncode in (0, 1)

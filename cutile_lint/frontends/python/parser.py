@@ -10,7 +10,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.frontends.python.expressions import MAX_DEPTH, TooDeepError
 from cutile_lint.frontends.python.statements import Builder
 from cutile_lint.sources import Source, Span
-from cutile_lint.sources.limits import too_many_marks
+from cutile_lint.sources.limits import too_long_words, too_many_marks
 from cutile_lint.sources.source import BOM
 
 #: larger files are refused before they are parsed (generated tables)
@@ -58,7 +58,7 @@ def _refusal(source: Source) -> str:
     size = len(source.data)
     if size > MAX_BYTES:
         return f"{size:,} bytes, more than {MAX_BYTES:,}"
-    if told := too_many_marks(source.data):
+    if told := too_many_marks(source.data) or too_long_words(source.data):
         return told
     encoding = declared_encoding(source)
     if encoding and not _UTF8.fullmatch(encoding) and not (_ASCII.fullmatch(encoding) and source.data.isascii()):

@@ -13,7 +13,7 @@ from cutile_lint.frontends.rust.reader import Repeated
 from cutile_lint.sources import Span
 
 _TOKEN = re.compile(HIDING + rb"|(?P<open>\$?[(\[{])|(?P<close>[)\]}])|(?P<variable>\$\w+)", re.DOTALL)
-_REPEATS = re.compile(rb"\s*(?P<separator>[^\s\w()\[\]{}$\"']{1,3}?|\w+)??\s*(?P<operator>[*+?])")
+_REPEATS = re.compile(rb"\s{0,200}(?P<separator>[^\s\w()\[\]{}$\"']{1,3}?|\w+)??\s{0,200}(?P<operator>[*+?])")
 _LIST_FOLLOWS = re.compile(rb"\s*(?:,|\$\(\s*,)")
 
 

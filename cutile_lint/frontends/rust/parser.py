@@ -29,7 +29,7 @@ from cutile_lint.frontends.rust.lexer import bracket_depth
 from cutile_lint.frontends.rust.reader import Reader, TooDeep, TooSlow, start_clock, tree
 from cutile_lint.frontends.rust.statements import read_all
 from cutile_lint.sources import Source
-from cutile_lint.sources.limits import too_many_marks
+from cutile_lint.sources.limits import too_long_words, too_many_marks
 
 MAX_BYTES = 2_000_000
 #: brackets open at once; real code stays below 40
@@ -45,7 +45,7 @@ def parse(source: Source) -> syntax.Module:
     if len(data) > MAX_BYTES:
         module.refused = f"larger than {MAX_BYTES // 1_000_000} MB"
         return module
-    if told := too_many_marks(data):
+    if told := too_many_marks(data) or too_long_words(data):
         module.refused = told
         return module
     if bracket_depth(data) > MAX_BRACKETS:

@@ -16,8 +16,8 @@ from cutile_lint.unit.linking.runtime_files import runtime_files
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
-_TYPEDEF = re.compile(r"typedef\s+struct\s*\w*\s*\{(?P<body>[^}]*)\}\s*TensorDesc\s*;")
-_FIELD = re.compile(r"\s*(?P<type>(?:\w+\s+)+?)(?P<name>\w+)\s*(?:\[\s*(?P<count>\w+)\s*\])?\s*\Z")
+_TYPEDEF = re.compile(r"typedef\s+struct\b\s*(?:\w+\s*)?\{(?P<body>[^{}]*)\}\s*TensorDesc\s*;")
+_FIELD = re.compile(r"\s*(?P<type>(?:\w+\s+)+?)(?P<name>\w+)(?:\s*\[\s*(?P<count>\w+)\s*\])?\s*\Z")
 #: PyTorch's dtypes by the name of the Rust type that stores them
 _STORED = {
     "f32": "float32", "f16": "float16", "bf16": "bfloat16", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
@@ -115,7 +115,7 @@ def _is_rank(node: syntax.Expr) -> bool:
 
 
 def _read_typedef(side: Descriptor, text: str, place: Place) -> None:
-    found = _TYPEDEF.search(re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL))
+    found = _TYPEDEF.search(re.sub(r"/\*.*?(?:\*/|\Z)|//[^\n]*", "", text, flags=re.DOTALL))
     if found is None:
         return
     members = []

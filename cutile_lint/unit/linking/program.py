@@ -205,7 +205,7 @@ def _defines(names: tuple[str, ...], data: bytes) -> bool:
     if not any(b"def " + name.encode() + b"(" in data for name in names):
         return False
     named = [name for name in names if name.encode() in data]
-    return not any(re.search(rb"^\s*(?:from|import)\b.*\b" + name.encode() + rb"\b", data, re.M) for name in named)
+    return not any(re.search(rb"^[ \t]*(?:from|import)\b.*\b" + name.encode() + rb"\b", data, re.M) for name in named)
 
 
 def _state(path: Path, name: str, initial: Value) -> Term:

@@ -140,7 +140,7 @@ def attach_options(boundary: Boundary, launch: KernelLaunch, program: Program) -
 
 
 def _default(source: Source) -> str:
-    imported = re.search(rb"\buse\s[^;]*\bCompileOptions\b(?:\s+as\s+(\w+))?", source.data)
+    imported = re.search(rb"\buse\s[^;]{0,2000}\bCompileOptions\b(?:\s+as\s+(\w+))?", source.data)
     if imported is None:
         return "cutile::tile_kernel::CompileOptions"
     return (imported[1] or b"CompileOptions").decode()
