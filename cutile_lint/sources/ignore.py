@@ -160,9 +160,12 @@ def _character_class(pattern: str, index: int) -> tuple[str, int] | None:
         position += 2 if pattern[position] == "\\" else 1
     if position >= len(pattern):
         return None
-    inner = pattern[start:position].replace("[", "\\[").replace("&&", "&\\&").replace("||", "|\\|").replace("~~", "~\\~")
-    inner = "\\]" + inner[1:] if inner.startswith("]") else inner
-    inner = "\\^" + inner[1:] if inner.startswith("^") else inner
+    inner = ""
+    while start < position:
+        escaped = pattern[start] == "\\"
+        start += escaped
+        inner += pattern[start] if pattern[start] == "-" and not escaped else re.escape(pattern[start])
+        start += 1
     expression = f"(?!/)[{'^' if negated else ''}{inner}]"
     try:
         re.compile(expression)

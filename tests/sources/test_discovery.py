@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cutile_lint.sources.discovery import discover
@@ -85,6 +85,8 @@ PIECES = st.sampled_from(
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(lines=["[\\a]"])
+@example(lines=["[\\]b]", "[!\\-a]*", "[\\\\-b]"])
 @given(lines=st.lists(st.lists(PIECES, min_size=1, max_size=5).map("".join), min_size=1, max_size=6))
 def test_patterns_mean_what_git_says(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     root = tmp_path_factory.getbasetemp() / "repository"
