@@ -32,8 +32,8 @@ _HEAD = """\
 
 Written by `python -m tests.robustness.page docs/trust/robustness.md`, {date}, commit {commit}; do not edit by hand.
 
-Whatever stands in the files: no traceback, no internal error, no hang, at most 2 s of processor time and 500 MB for a file, and what
-was left out is said ([CTL903](../rules/CTL903.md)). Whatever the tree wants: nothing of it runs, nothing is written outside of it.
+Whatever stands in the files: no traceback, no internal error, no hang; a file is read, or refused, in 2 s of processor time and 500 MB,
+and what was left out is said ([CTL903](../rules/CTL903.md)). Whatever the tree wants: nothing of it runs, nothing is written outside of it.
 
 ## Fuzz runs
 
@@ -70,8 +70,11 @@ def _fuzz(logs: list[str]) -> str:
         failed = [int(number) for number in re.findall(r"^FAILED (\d+)", log, re.M)]
         still = [number for number in failed if _fails(seed, number)]
         slowest, largest = re.findall(r"slowest ([\d.]+) s, largest (\d+) MB$", log, re.M)[0]
-        end = f"{len(failed)} failed then, {len(still)} of them now" if failed else "none failed"
-        lines.append(f"- seed {seed}: {end}; slowest {slowest} s, largest {largest} MB")
+        at = re.findall(r"^seed .* at commit (\w+)", log, re.M)
+        end = f"{len(failed)} failed, {len(still)} of them still do at the commit of this page" if failed else "none failed"
+        lines.append(
+            f"- seed {seed}, run at {f'commit {at[0]}' if at else 'an earlier commit'}: {end}. The slowest input, with all that was done to it, took {slowest} s, the largest {largest} MB."
+        )
     table = ["| language | inputs read | with their whole op |", "| --- | ---: | ---: |"]
     table += [f"| {language} | {read[language]:,} | {checked[language]:,} |" for language in LANGUAGES]
     table.append(f"| all | {read.total():,} | {checked.total():,} |")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -19,7 +20,8 @@ def main() -> int:
     languages = tuple(options.language) if options.language else LANGUAGES
     if options.only is not None:
         return _again(options.seed, options.only, languages, options.write)
-    print(f"seed {options.seed}: {options.count} inputs, {', '.join(languages)}", flush=True)
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    print(f"seed {options.seed}: {options.count} inputs, {', '.join(languages)}, at commit {commit or 'unknown'}", flush=True)
     tried: Counter[str] = Counter()
     checked: Counter[str] = Counter()
     failures: list[Failure] = []
