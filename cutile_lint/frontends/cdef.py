@@ -167,6 +167,9 @@ def _parsed(text: str) -> Declarations:
     for node in tree.ext[prelude.count(";") - prelude.count("{ int ptr; }") :]:
         kind = getattr(node, "type", None)
         if isinstance(node, c_ast.Decl) and isinstance(kind, c_ast.FuncDecl):
+            untyped = next((one.name for one in (kind.args.params if kind.args else ()) if isinstance(one, c_ast.ID)), None)
+            if untyped is not None:  # C of before 1989; cffi takes none of it
+                return Declarations(fault=CFault(_find(text, untyped, position), f"parameter `{untyped}` has no type"))
             function = _function(text, node, kind, position, c_ast)
             position = function.span.end
             result.functions.append(function)
@@ -187,7 +190,7 @@ def _function(text: str, node, kind, position: int, c_ast) -> CFunction:
     at = name_span.end
     params = []
     for param in kind.args.params if kind.args is not None else ():
-        if isinstance(param, c_ast.EllipsisParam):
+        if not isinstance(param, (c_ast.Decl, c_ast.Typename)):  # ``...``, or names alone as in old C
             continue
         type_text = _spelled(param.type, c_ast)
         if type_text == "void" and not getattr(param, "name", None):
