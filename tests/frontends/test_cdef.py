@@ -111,3 +111,10 @@ def test_places_inside_the_literal() -> None:
 )
 def test_a_literal_that_is_not_the_text_is_the_place(literal: str) -> None:
     assert place_of_second(literal, "int f(int a,\n int b);") == literal
+
+
+def test_a_parameter_without_a_type_is_a_fault() -> None:
+    found = cdef.parse("int f(int a);\nint g(b);")
+    assert not found.functions and found.fault is not None
+    assert found.fault.message == "parameter `b` has no type"
+    assert (found.fault.span.start, found.fault.span.end) == (20, 21)

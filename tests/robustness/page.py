@@ -72,9 +72,9 @@ def _fuzz(logs: list[str]) -> str:
         slowest, largest = re.findall(r"slowest ([\d.]+) s, largest (\d+) MB$", log, re.M)[0]
         at = re.findall(r"^seed .* at commit (\w+)", log, re.M)
         end = f"{len(failed)} failed, {len(still)} of them still do at the commit of this page" if failed else "none failed"
-        lines.append(
-            f"- seed {seed}, run at {f'commit {at[0]}' if at else 'an earlier commit'}: {end}. The slowest input, with all that was done to it, took {slowest} s, the largest {largest} MB."
-        )
+        where = f"commit {at[0]}" if at else "an earlier commit"
+        most = f"The slowest input, with all that was done to it, took {slowest} s, the largest {largest} MB."
+        lines.append(f"- seed {seed}, run at {where}: {end}. {most}")
     table = ["| language | inputs read | with their whole op |", "| --- | ---: | ---: |"]
     table += [f"| {language} | {read[language]:,} | {checked[language]:,} |" for language in LANGUAGES]
     table.append(f"| all | {read.total():,} | {checked.total():,} |")
