@@ -1,8 +1,5 @@
-"""``python -m cutile_lint``: the same as ``cutile-lint``."""
+"""``python -m cutile_lint``: the same as ``python -m cutile_lint.cli.main``, which first takes the current folder off the path of modules."""
 
-import sys
+from runpy import run_module
 
-from cutile_lint.cli.main import main
-
-if __name__ == "__main__":
-    sys.exit(main())
+run_module("cutile_lint.cli.main", run_name="__main__")

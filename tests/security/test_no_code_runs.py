@@ -10,8 +10,12 @@ import pytest
 from tests.security.hostile import PROGRAM, RULE, Tree, booby_trap, make_tree
 from tests.server.client import Client
 
-#: as a user types it; and the way that puts the current folder on the path of modules
-WAYS = {"script": (str(PROGRAM),), "module": (sys.executable, "-m", "cutile_lint.cli.main")}
+#: as a user types it; and the ways that put the current folder on the path of modules
+WAYS = {
+    "script": (str(PROGRAM),),
+    "module": (sys.executable, "-m", "cutile_lint.cli.main"),
+    "package": (sys.executable, "-m", "cutile_lint"),
+}
 COMMANDS = (["."], ["--fix", "."], ["checklist", "."], ["flow", "."], ["config"], ["rule", "CTL101"], ["baseline"], ["clean"])
 
 
