@@ -190,7 +190,7 @@ def _function(text: str, node, kind, position: int, c_ast) -> CFunction:
     at = name_span.end
     params = []
     for param in kind.args.params if kind.args is not None else ():
-        if not isinstance(param, (c_ast.Decl, c_ast.Typename)):  # ``...``, or names alone as in old C
+        if isinstance(param, c_ast.EllipsisParam):
             continue
         type_text = _spelled(param.type, c_ast)
         if type_text == "void" and not getattr(param, "name", None):
