@@ -89,7 +89,6 @@ class Crate:
     exports: list[Export] = field(default_factory=list)
     _entry_functions: dict[int, Entry] = field(default_factory=dict)
     _answers: dict[object, object] = field(default_factory=dict)
-    _renamed: dict[int, dict[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for module in self.modules:
@@ -151,11 +150,11 @@ class Crate:
         return path if own is None else f"{own}{'!' * head.endswith('!')}{separator}{rest}"
 
     def _renamings(self, source: Source) -> dict[str, str]:
-        found = self._renamed.get(id(source))
-        if found is None:
+        def found() -> dict[str, str]:
             module = next((module for module in self.modules if module.source is source), None)
-            found = self._renamed[id(source)] = renamed(module) if module is not None else {}
-        return found
+            return renamed(module) if module is not None else {}
+
+        return self.once(("renamed", id(source)), found)
 
     def _exported_as(self, name: str) -> str | None:
         """What another file calls by this name and hands on (``pub use a::b as name``)."""

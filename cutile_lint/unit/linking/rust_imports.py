@@ -8,11 +8,10 @@ from cutile_lint.frontends import syntax
 def rust_names(module: syntax.Module) -> dict[str, str]:
     """Full path by alias, of all imports in a file."""
     found: dict[str, str] = {}
-    for node in module.walk():
-        if isinstance(node, syntax.Import):
-            for name in node.names:
-                if name.name is not None and name.name != "*":
-                    found[name.alias] = f"{name.module}::{name.name}" if name.name != "self" else name.module
+    for node in module.nodes(syntax.Import):
+        for name in node.names:
+            if name.name is not None and name.name != "*":
+                found[name.alias] = f"{name.module}::{name.name}" if name.name != "self" else name.module
     return found
 
 
@@ -24,7 +23,7 @@ def renamed(module: syntax.Module) -> dict[str, str]:
     data = module.source.data
     found: dict[str, set[str]] = {}
     if b" as " in data or b"type " in data:
-        for node in module.walk():
+        for node in module.nodes(syntax.Import, syntax.Assign):
             for alias, path in _aliases(node):
                 own = path.rsplit("::", 1)[-1]
                 if own != alias and own not in ("self", "*"):
@@ -32,12 +31,15 @@ def renamed(module: syntax.Module) -> dict[str, str]:
     return {alias: names.pop() for alias, names in found.items() if len(names) == 1}
 
 
-def _aliases(node: syntax.Node) -> list[tuple[str, str]]:
+def is_path(text: str) -> bool:
+    """``cutile::tile_kernel::CompileOptions``: names alone, no generics, references or arrays."""
+    return text.replace("::", "").replace("_", "").isalnum()
+
+
+def _aliases(node: syntax.Import | syntax.Assign) -> list[tuple[str, str]]:
     if isinstance(node, syntax.Import):
         return [(name.alias, name.name if name.name != "self" else name.module) for name in node.names if name.name]
-    if isinstance(node, syntax.Assign) and node.annotation == "type" and isinstance(node.value, syntax.Name):
-        target = node.targets[0] if node.targets else None
+    if node.annotation == "type" and node.name and isinstance(node.value, syntax.Name):
         path = node.value.id.split("<", 1)[0].strip()
-        if isinstance(target, syntax.Name) and path.replace("::", "").replace("_", "").isalnum():
-            return [(target.id, path)]
+        return [(node.name, path)] if is_path(path) else []
     return []

@@ -22,6 +22,7 @@ from cutile_lint.unit.machine.values import (
     alternatives,
     unknown,
 )
+from cutile_lint.unit.options.option_names import SETTERS
 
 if TYPE_CHECKING:
     from cutile_lint.unit.linking.crate import Crate
@@ -226,7 +227,7 @@ class RustDialect(Dialect):
         return rust_options.made(machine, node) if own.rsplit("::", 1)[-1] == rust_options.TYPE else None
 
     def set_field(self, machine: Machine, target: syntax.Attr, base: Value, value: Value) -> bool:
-        if target.name not in rust_options.FIELDS or not rust_options.is_options(base):
+        if target.name not in SETTERS or not rust_options.is_options(base):
             return False
         machine.assign(target.base, rust_options.with_field(machine, base, target.name, value, target), target)
         return True

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.frontends import syntax
 from cutile_lint.unit.machine.paths import truth
 from cutile_lint.unit.machine.values import Arguments, Choice, Closure, Items, Known, Term, Value, alternatives
+from cutile_lint.unit.options.option_names import SETTERS
 
 if TYPE_CHECKING:
     from cutile_lint.unit.machine.statements import Statements as Machine
@@ -25,12 +26,7 @@ _ADAPTERS = frozenset(
 #: Methods that exchange elements of a slice in place.
 _EXCHANGES = frozenset(["swap", "reverse", "rotate_left", "rotate_right"])
 #: Methods of the launch builder: never looked up among the crate's own methods.
-_BUILDER = frozenset(
-    """
-    generics grid const_grid compile_options sync_on async_on sync occupancy num_cta_in_cga max_divisibility
-    num_worker_warps_per_cta
-    """.split()
-)
+_BUILDER = SETTERS | frozenset(["generics", "grid", "const_grid", "compile_options", "sync_on", "async_on", "sync"])
 
 
 def is_builder(name: str) -> bool:

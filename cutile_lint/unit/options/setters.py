@@ -5,9 +5,9 @@ from __future__ import annotations
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.flows.fold import Folder
+from cutile_lint.unit.machine.rust_options import is_options, setter_of
 from cutile_lint.unit.machine.trace import Event, Trace
 from cutile_lint.unit.machine.values import Condition, Known, Literal, Term, Value, alternatives, subterms
-from cutile_lint.unit.options.option_names import SETTERS
 
 #: The values of "auto" that a caller may send.
 SENTINELS = (-1, 0)
@@ -39,8 +39,8 @@ def applied_options(options: Value | None) -> list[AppliedOption]:
 
 def _chain(path: Condition, value: Value) -> list[AppliedOption]:
     found: list[AppliedOption] = []
-    while isinstance(value, Term) and value.args and (value.op in ("method", "payload") or _setter(value)):
-        if (name := _setter(value)) is not None:
+    while isinstance(value, Term) and value.args and (value.op in ("method", "payload") or setter_of(value)):
+        if (name := setter_of(value)) is not None:
             found.append(AppliedOption(name, value.args[1], path, value))
         value = value.args[0]
         inner = alternatives(value)
@@ -52,37 +52,6 @@ def _chain(path: Condition, value: Value) -> list[AppliedOption]:
     return found
 
 
-def _setter(term: Term) -> str | None:
-    """The setter that a term calls: ``opts.occupancy(v)`` or ``CompileOptions::occupancy(opts, v)``."""
-    if len(term.args) == 2:
-        if term.op == "method" and term.name in SETTERS:
-            return term.name
-        if term.op == "call" and "CompileOptions::" in term.name and term.name.rsplit("::", 1)[-1] in SETTERS:
-            return term.name.rsplit("::", 1)[-1]
-    return None
-
-
-def is_options(value: Value | None) -> bool | None:
-    """The value is a ``CompileOptions`` whose making was seen; None when it cannot be told."""
-    if value is None:
-        return False
-    answers = {_root(one) for _, one in alternatives(value)}
-    return answers.pop() if len(answers) == 1 else None
-
-
-def _root(value: Value) -> bool | None:
-    while isinstance(value, Term) and value.args and (value.op in ("method", "payload") or _setter(value)):
-        value = value.args[0]
-        inner = alternatives(value)
-        if len(inner) > 1:
-            answers = {_root(one) for _, one in inner}
-            return answers.pop() if len(answers) == 1 else None
-        value = inner[0][1]
-    if isinstance(value, Term) and value.op == "call":
-        return "CompileOptions" in value.name
-    return False if isinstance(value, Known) else None
-
-
 def setter_events(trace: Trace) -> list[Event]:
     """Every setter call of a run on something that is (as far as can be told) a ``CompileOptions``; its last argument is the value."""
     return [
@@ -90,7 +59,7 @@ def setter_events(trace: Trace) -> list[Event]:
         for event in trace.events
         if event.kind == "call"
         and isinstance(event.value, Term)
-        and _setter(event.value) is not None
+        and setter_of(event.value) is not None
         and is_options(event.value.args[0])
     ]
 
