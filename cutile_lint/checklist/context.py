@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cutile_lint.checklist.verdict import Open
-from cutile_lint.engine.registry import builtin_rules
+from cutile_lint.engine.registry import find_rule
 from cutile_lint.engine.rule_options import values_of
 from cutile_lint.findings import Finding
 from cutile_lint.frontends.ir import IrModule
@@ -32,7 +32,8 @@ class Context:
 
     def options(self, code: str) -> dict[str, Any]:
         """The values of a rule's options: what is accepted there is accepted here."""
-        info = next(info for info in builtin_rules() if info.code == code)
+        info = find_rule(code)
+        assert info is not None
         return values_of(info, self.unit.settings)
 
     # ── gaps: what makes silence worthless ──

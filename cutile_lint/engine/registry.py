@@ -111,6 +111,11 @@ def builtin_rules() -> tuple[RuleInfo, ...]:
     return tuple(_infos(load_index(root, cached), root, _BUILTIN))
 
 
+def find_rule(code_or_name: str) -> RuleInfo | None:
+    """A rule that cutile-lint ships."""
+    return next((info for info in builtin_rules() if code_or_name in (info.code, info.name)), None)
+
+
 def folder_rules(root: Path) -> tuple[RuleInfo, ...]:
     """The rules in a folder of the user's own (``rule-paths``): ``<group>/<name>.yaml`` beside ``<group>/<name>.py``."""
     return tuple(_infos(load_index(root, None), root, ""))

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from cutile_lint import __version__
-from cutile_lint.engine.registry import builtin_rules
+from cutile_lint.engine.registry import find_rule
 from cutile_lint.findings import Edit, Finding, Fix, Level
 from cutile_lint.reports.identity import fingerprints
 from cutile_lint.reports.view import View
@@ -44,7 +44,7 @@ def render(findings: list[Finding], view: View) -> str:
 
 
 def _rule(finding: Finding) -> dict[str, Any]:
-    info = next((info for info in builtin_rules() if info.code == finding.code), None)
+    info = find_rule(finding.code)
     rule: dict[str, Any] = {
         "id": finding.code,
         "name": finding.name,

@@ -12,11 +12,12 @@ from lsprotocol import types as lsp
 from pygls.capabilities import ServerCapabilitiesBuilder
 
 from cutile_lint import __version__
+from cutile_lint.engine.registry import find_rule
 from cutile_lint.errors import UserError
 from cutile_lint.server.actions import EXPLAIN, FIX_ALL
 from cutile_lint.server.documents import path_of
 from cutile_lint.server.navigation import SHOW
-from cutile_lint.server.pages import find_rule, page, page_uri
+from cutile_lint.server.pages import page, page_uri
 from cutile_lint.server.protocol import Protocol, Server
 from cutile_lint.server.service import Service
 from cutile_lint.server.session import Session

@@ -12,6 +12,7 @@ from cutile_lint.findings import Edit, Finding, Fix, Related
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field, replace
 from cutile_lint.server.links import Hint, Lens, Links, Spot, Thing
+from cutile_lint.server.positions import unchanged
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.linking.program import written_names
 
@@ -123,8 +124,7 @@ def change_between(old: syntax.Module, new: syntax.Module) -> Change | None:
     if old.language != "python" or old.faults or new.faults or old.refused or new.refused:
         return None
     before, after = old.source.raw, new.source.raw
-    start = _common(before, after)
-    tail = min(_common(before[::-1], after[::-1]), len(before) - start, len(after) - start)
+    start, tail = unchanged(before, after)
     change = Change(old, new, start, len(before) - tail, len(after) - len(before))
     try:
         _bodies(change, old.body, new.body)
@@ -262,18 +262,3 @@ def _words(statement: syntax.Stmt) -> Iterator[str]:
             stack += [getattr(item, name) for name in item.FIELDS]
         elif isinstance(item, (list, tuple)):
             stack += item
-
-
-def _common(left: bytes, right: bytes) -> int:
-    """Number of leading bytes that are equal."""
-    size = min(len(left), len(right))
-    if left[:size] == right[:size]:
-        return size
-    low, high = 0, size
-    while high - low > 1:
-        middle = (low + high) // 2
-        if left[low:middle] == right[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low

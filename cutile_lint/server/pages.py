@@ -7,18 +7,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from cutile_lint import __version__
-from cutile_lint.engine.registry import RuleInfo, builtin_rules
+from cutile_lint.engine.registry import find_rule
 from cutile_lint.engine.rule_docs import RuleDoc, load_doc
 from cutile_lint.errors import UserError
 from cutile_lint.reports.rules import sections
 from cutile_lint.server.documents import uri_of
 
 _FIX = {"safe": "has a safe fix", "unsafe": "has an unsafe fix", "manual": "is fixed by hand"}
-
-
-def find_rule(code: str) -> RuleInfo | None:
-    """A rule that cutile-lint ships, by code or name."""
-    return next((info for info in builtin_rules() if code in (info.code, info.name)), None)
 
 
 @lru_cache(maxsize=256)

@@ -77,8 +77,7 @@ class Moved:
 
     def __init__(self, old: bytes, new: bytes) -> None:
         self.old, self.new = old, new
-        self._head = _common(old, new)
-        tail = _common(old[self._head :][::-1], new[self._head :][::-1])
+        self._head, tail = unchanged(old, new)
         self._tail = len(old) - tail
         self._shift = len(new) - len(old)
 
@@ -99,6 +98,12 @@ class Moved:
         """The place in ``source``, which has the newer text."""
         span = self.span(place.span)
         return Place(source, span) if span is not None else None
+
+
+def unchanged(old: bytes, new: bytes) -> tuple[int, int]:
+    """How many bytes of two texts are equal from the start, and how many of what is left are from the end."""
+    head = _common(old, new)
+    return head, _common(old[head:][::-1], new[head:][::-1])
 
 
 def _common(left: bytes, right: bytes) -> int:
