@@ -19,6 +19,7 @@ import tree_sitter_rust
 from tree_sitter import Language, Node, Parser
 
 from cutile_lint.frontends import syntax
+from cutile_lint.frontends.rust.lexer import hidden
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Span
 
@@ -30,8 +31,6 @@ MAX_MACRO_DEPTH = 24
 COMMENTS = frozenset({"line_comment", "block_comment"})
 EXTRAS = COMMENTS | {"attribute_item", "inner_attribute_item"}
 METAVARIABLE = re.compile(rb"\$\w+")
-#: a string, or a comment
-_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 #: seconds of processor time that the parser has for a file and all that is parsed again of it: the grammar's error recovery is
 #: quadratic (200 KB of Rust take 0.05 s)
@@ -48,6 +47,15 @@ class TooDeep(Exception):
 
 class TooSlow(Exception):
     """The text is not worth the time that the parser needs for it."""
+
+
+def _without_comments(data: bytes) -> str:
+    """The text with a blank for each comment."""
+    kept = bytearray(data)
+    for start, end, comment in reversed(list(hidden(data))):
+        if comment:
+            kept[start:end] = b" "
+    return kept.decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +120,7 @@ class Reader:
         """As :meth:`text`, on one line and without comments."""
         text = self.text(node)
         if "/*" in text or "//" in text:
-            text = " ".join(_COMMENT.sub(lambda match: match[1] or " ", text).split())
+            text = " ".join(_without_comments(text.encode()).split())
         return " ".join(text.split()) if "\n" in text or "\r" in text else text
 
     def is_metavariable(self, node: Node) -> bool:

@@ -200,9 +200,14 @@ class Program:
         return scope
 
 
+def has_def(names: Iterable[str], data: bytes) -> bool:
+    """A Python text defines a function with one of the names (a look at its bytes)."""
+    return any(b"def " + name.encode() + b"(" in data for name in names)
+
+
 def _defines(names: tuple[str, ...], data: bytes) -> bool:
     """A module's text defines one of the names and imports none."""
-    if not any(b"def " + name.encode() + b"(" in data for name in names):
+    if not has_def(names, data):
         return False
     named = [name for name in names if name.encode() in data]
     return not any(re.search(rb"^[ \t]*(?:from|import)\b.*\b" + name.encode() + rb"\b", data, re.M) for name in named)

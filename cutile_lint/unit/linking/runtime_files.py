@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.unit.linking.program import has_def
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -34,5 +35,5 @@ def _imported(unit: KernelUnit, module: syntax.Module, roles: tuple[str, ...]) -
 
 def _defines(unit: KernelUnit, path: Path, roles: tuple[str, ...]) -> bool:
     source = unit.program.workspace.source(path)
-    data = source.data if source is not None else b""
-    return any(b"def " + name.encode() + b"(" in data for role in roles for name in unit.program.names_of(role))
+    names = [name for role in roles for name in unit.program.names_of(role)]
+    return source is not None and has_def(names, source.data)
