@@ -195,3 +195,10 @@ def read_names(node: ast.AST) -> list[str]:
 
     visit(node, frozenset())
     return list(dict.fromkeys(found))
+
+
+def needed_early(tree: ast.Module, besides: tuple[type[ast.stmt], ...] = ()) -> set[str]:
+    """Names that are read while the module is imported; ``besides``: kinds of statements that are not looked at."""
+    early = {name for item in tree.body if not isinstance(item, (ast.FunctionDef, *besides)) for name in read_names(item)}
+    functions = [item for item in tree.body if isinstance(item, ast.FunctionDef)]
+    return early | {name for item in functions for part in (*item.decorator_list, item.args) for name in read_names(part)}

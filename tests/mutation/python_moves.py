@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from .python_file import Edit, PythonFile, locals_of, read_names
+from .python_file import Edit, PythonFile, locals_of, needed_early, read_names
 from .python_names import IMPORTS, binder
 
 
@@ -53,14 +53,7 @@ def _binds(item: ast.stmt) -> list[str]:
 def into_a_class(file: PythonFile) -> str | None:
     """Private functions of the module become static methods."""
     edits: list[Edit] = []
-    early = {n for i in file.tree.body if not isinstance(i, (ast.FunctionDef, *IMPORTS)) for n in read_names(i)}
-    early |= {
-        name
-        for item in file.tree.body
-        if isinstance(item, ast.FunctionDef)
-        for part in (*item.decorator_list, item.args)
-        for name in read_names(part)
-    }
+    early = needed_early(file.tree, IMPORTS)
     for item in file.tree.body:
         private = isinstance(item, ast.FunctionDef) and item.name.startswith("_") and not item.decorator_list
         strings = [n for n in ast.walk(item) if isinstance(n, ast.Constant) and n.lineno != n.end_lineno]

@@ -6,7 +6,7 @@ import ast
 import subprocess
 import sys
 
-from .python_file import Edit, PythonFile, locals_of, parameters, read_names
+from .python_file import Edit, PythonFile, locals_of, needed_early, parameters, read_names
 
 
 def unparsed(file: PythonFile) -> str | None:
@@ -155,14 +155,7 @@ def inline_functions(file: PythonFile) -> str | None:
 
 def reorder_functions(file: PythonFile) -> str | None:
     """The functions of the module that nothing needs while it is imported, in the opposite order."""
-    early = {name for item in file.tree.body if not isinstance(item, ast.FunctionDef) for name in read_names(item)}
-    early |= {
-        name
-        for item in file.tree.body
-        if isinstance(item, ast.FunctionDef)
-        for part in (*item.decorator_list, item.args)
-        for name in read_names(part)
-    }
+    early = needed_early(file.tree)
     moved = [f for f in file.tree.body if isinstance(f, ast.FunctionDef) and not f.decorator_list and f.name not in early]
     if len(moved) < 2 or len({item.name for item in moved}) < len(moved):
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place, Span
-from cutile_lint.unit.machine.paths import contradictory, extend, literals, negation
+from cutile_lint.unit.machine.paths import contradictory, extend, literals, negation, truth
 from cutile_lint.unit.machine.scopes import Journal, Scope, absent
 from cutile_lint.unit.machine.trace import Event, Frame, Stop, Trace
 from cutile_lint.unit.machine.values import Arguments, Choice, Condition, Known, Literal, Term, Value, alternatives
@@ -149,8 +149,6 @@ class State:
 
     def require(self, test: Value, node: syntax.Node) -> None:
         """Go on where the test holds only (``assert``)."""
-        from cutile_lint.unit.machine.paths import truth
-
         yes, no = self.split(test)
         if truth(test) is True:
             return
@@ -164,8 +162,6 @@ class State:
     def split(self, test: Value) -> tuple[Condition, Condition]:
         """The literals of a test's two outcomes."""
         if isinstance(test, Choice):
-            from cutile_lint.unit.machine.paths import truth
-
             flat = alternatives(test)
             outcomes = [(path, truth(value)) for path, value in flat]
             if None not in {outcome for _, outcome in outcomes}:

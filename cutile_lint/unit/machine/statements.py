@@ -245,14 +245,13 @@ class Statements(Expressions):
         endless, before = truth(test) is True, self.path
         with self.inside(loops=(*self.loops, node)):
             if endless:
-                base = self.path
                 with self.inside(scope=self.loop_scope()):
                     self.run(node.body)
-                self.path = base
                 self.alive = self.alive or any(kind in ("break", "continue") for kind, _ in self.exits[mark:])
             else:
                 self.branches([(yes, lambda: self._symbolic_round(node, None)), (no, lambda: None)])
-                self.alive, self.path = True, before
+                self.alive = True
+        self.path = before
         self.leave_exits(mark, drop=("continue", "break"))
         if not endless:
             self.run(node.orelse)

@@ -54,26 +54,15 @@ def _is_made_alike(buffer: Value | None, source: Value) -> bool:
     """An empty tensor of the source's size and dtype: copying into it makes a clone."""
     if not isinstance(buffer, Term) or not buffer.args:
         return False
-    key, kinds = source.key(), {name: value for name, value in buffer.keywords.items() if name not in ("device", "requires_grad")}
+    said = set(buffer.keywords) - {"device", "requires_grad"}
+    of_it = buffer.args[0].key() == source.key()
     if buffer.op == "call" and buffer.name == "torch.empty_like":
-        return buffer.args[0].key() == key and not kinds
-    sized = buffer.args[0] if buffer.op == "call" and buffer.name == "torch.empty" else None
-    if (
-        buffer.op == "method"
-        and buffer.name == "new_empty"
-        and buffer.args[0].key() == key
-        and len(buffer.args) == 2
-        and not kinds
-    ):
-        return _is_asked(buffer.args[1], "shape", source)
-    dtype = kinds.pop("dtype", None)
-    return (
-        sized is not None
-        and not kinds
-        and _is_asked(sized, "shape", source)
-        and dtype is not None
-        and _is_asked(dtype, "dtype", source)
-    )
+        return of_it and not said
+    if buffer.op == "method" and buffer.name == "new_empty":
+        return of_it and not said and len(buffer.args) == 2 and _is_asked(buffer.args[1], "shape", source)
+    if buffer.op == "call" and buffer.name == "torch.empty" and said == {"dtype"}:
+        return _is_asked(buffer.args[0], "shape", source) and _is_asked(buffer.keywords["dtype"], "dtype", source)
+    return False
 
 
 def _is_asked(value: Value, name: str, tensor: Value) -> bool:
