@@ -1,8 +1,6 @@
 """What the console script ``cutile-lint`` consists of."""
 
-import sys
-
-from cutile_lint.cli.main import main
+from cutile_lint.cli.main import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

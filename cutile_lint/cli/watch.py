@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ def watch(paths: Sequence[str], check: Callable[[], int]) -> int:
     except ModuleNotFoundError:
         raise UserError("--watch needs the package watchfiles: pip install 'cutile-lint[watch]'") from None
     folders = _folders(paths)
+    gc.enable()
     status = _once(check)
     try:
         _waiting()

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 WORTH_IT = 3
 #: with more batches than this the texts of files are let go between them
 LET_GO = 6
+#: with more objects than this since the last collection, a process that does not collect by itself does it between two checks
+PLENTY = 1_000_000
 
 
 @dataclass(slots=True)
@@ -81,6 +83,8 @@ def quiet_collector(freezing: bool) -> Iterator[None]:
             gc.unfreeze()
         if was_on:
             gc.enable()
+        elif gc.get_count()[0] > PLENTY:  # the next pass of fixing has no use for them
+            gc.collect()
 
 
 def _processors() -> int:
