@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 from time import time_ns
@@ -13,6 +12,7 @@ from cutile_lint.config import Settings
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
 from cutile_lint.inputs import Inputs, compare, loaded_modules
+from cutile_lint.regex import regex
 from cutile_lint.sources.files import leads_out
 from cutile_lint.sources.workspace import absolute
 
@@ -23,7 +23,7 @@ _TAG_TEXT = (
 )
 
 #: entries and what is left of a run that was killed while it wrote one; `clean` touches nothing else
-_OURS = re.compile(r"(?:[0-9a-f]{16}\.(?:found|said)(?:\.\d+-[0-9a-f]{8}\.tmp)?|probe-\d+-[0-9a-f]{8}\.tmp)")
+_OURS = regex(r"(?:[0-9a-f]{16}\.(?:found|said)(?:\.\d+-[0-9a-f]{8}\.tmp)?|probe-\d+-[0-9a-f]{8}\.tmp)")
 
 
 class Cache:

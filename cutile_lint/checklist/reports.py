@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from cutile_lint.checklist.context import Context, line_place
 from cutile_lint.checklist.verdict import Absent, Evidence, Failed, Open, Shown
+from cutile_lint.regex import regex
 
-_VERDICT = re.compile(r"VERDICT:\s*`?([A-Z_]+)")
+_VERDICT = regex(r"VERDICT:\s*`?([A-Z_]+)")
 _GOOD = frozenset(["ALL_PASS", "PASS", "PASS_WITH_NOTES", "DONE", "COMPILED"])
 _BAD = ("FAIL", "BLOCKED", "ERROR")
 

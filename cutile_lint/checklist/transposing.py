@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from cutile_lint.checklist.context import Context
 from cutile_lint.checklist.verdict import Absent, Evidence, Open, Shown
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.machine.values import Term, subterms
 from cutile_lint.unit.transposes.owners import Owner, descriptor_of, export_owners, kernel_owners, rank_in, wrapper_owners
 
-_FLAG = re.compile(r"(^|_)(trans|transpose|transposed)(_|$)|^trans[a-z]$")
+_FLAG = regex(r"(^|_)(trans|transpose|transposed)(_|$)|^trans[a-z]$")
 
 
 def transposes(context: Context) -> Iterator[Evidence]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,13 @@ from typing import Any
 from cutile_lint.config.settings import OUTPUT_FORMATS, RUNTIME_NAMES
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Level
+from cutile_lint.regex import regex
 
-_SELECTOR = re.compile(r"ALL|[A-Z]+[0-9]*|[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_URL = re.compile(r"(https?|file)://[^\s<>\"]+")
-_RULE = re.compile(r"[A-Z]{2,8}[0-9]{3,4}|[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_VERSION = re.compile(r"\d+(\.\d+){0,2}")
-_ARCH = re.compile(r"sm_?(\d{2,3}[a-z]?)")
+_SELECTOR = regex(r"ALL|[A-Z]+[0-9]*|[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_URL = regex(r"(https?|file)://[^\s<>\"]+")
+_RULE = regex(r"[A-Z]{2,8}[0-9]{3,4}|[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_VERSION = regex(r"\d+(\.\d+){0,2}")
+_ARCH = regex(r"sm_?(\d{2,3}[a-z]?)")
 
 
 class Wrong(Exception):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from hashlib import sha256
 
 from cutile_lint.findings import Finding
+from cutile_lint.regex import regex
 
 #: longer texts are cut and end in a hash of the whole
 _LONGEST = 100
 #: blanks that formatters put in and take out: beside anything that is no word
-_BLANKS = re.compile(r"(?<=\W)\s+|\s+(?=\W)")
+_BLANKS = regex(r"(?<=\W)\s+|\s+(?=\W)")
 
 
 def text_of(finding: Finding) -> str:

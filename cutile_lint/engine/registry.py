@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
@@ -17,6 +16,7 @@ from cutile_lint.engine.rule_options import RuleOption, options_from
 from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding, Level
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 
 if TYPE_CHECKING:
     from cutile_lint.engine.plugins import Plugin
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Check = Callable[..., Iterable[Finding]]
 
 _BUILTIN = "cutile_lint._rules"
-_PREFIX = re.compile(r"[A-Z]+[0-9]*")
+_PREFIX = regex(r"[A-Z]+[0-9]*")
 
 
 class SelectorError(UserError):

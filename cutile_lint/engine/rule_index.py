@@ -10,11 +10,11 @@ Standard library only, and YAML only when something changed: the build hook impo
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import Any
 
 from cutile_lint.errors import UserError
+from cutile_lint.regex import regex
 
 #: raise when the shape of the index changes
 FORMAT = 2
@@ -25,8 +25,8 @@ LEVELS = ("info", "warning", "error")
 FIXES = ("safe", "unsafe", "manual")
 LAYERS = ("wrapper", "export", "kernel", "reference", "ir", "test", "any")
 
-_CODE = re.compile(r"[A-Z]{2,8}[0-9]{3,4}")
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_CODE = regex(r"[A-Z]{2,8}[0-9]{3,4}")
+_NAME = regex(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _NO_RULES = {"bases", "__pycache__"}
 
 

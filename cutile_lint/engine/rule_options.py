@@ -5,11 +5,11 @@ Standard library only, like the index that they are part of.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ TYPES = {
     "strings": "a list of strings",
 }
 _KEYS = ("type", "default", "description", "choices", "minimum")
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_NAME = regex(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class BadOption(Exception):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Finding
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
 
 if TYPE_CHECKING:
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 MARK = b"cutile-lint:"
 
 #: at the start of a comment, or behind another marker in it (``# type: ignore  # cutile-lint: ignore[CTL101]``)
-_DIRECTIVE = re.compile(
-    r"(?:#|//[/!]?|/\*+)[ \t]*cutile-lint:[ \t]*(?P<word>[\w-]*)[ \t]*(?:\[(?P<codes>[^\]\n]*)(?P<close>\])?)?"
-)
+_DIRECTIVE = regex(r"(?:#|//[/!]?|/\*+)[ \t]*cutile-lint:[ \t]*(?P<word>[\w-]*)[ \t]*(?:\[(?P<codes>[^\]\n]*)(?P<close>\])?)?")
 _WORDS = ("ignore", "ignore-file")
 
 
@@ -187,7 +186,7 @@ def last_row(place: Place) -> int:
 
 
 #: what may stand in a file's head besides comments: a docstring, inner attributes of a crate
-_HEAD_ITEMS = re.compile(rb'[rRuU]?"""(?:[^\\]|\\.)*?"""|[rRuU]?\'\'\'(?:[^\\]|\\.)*?\'\'\'|#!\[[^\]]*\]', re.DOTALL)
+_HEAD_ITEMS = regex(rb'[rRuU]?"""(?:[^\\]|\\.)*?"""|[rRuU]?\'\'\'(?:[^\\]|\\.)*?\'\'\'|#!\[[^\]]*\]', re.DOTALL)
 
 
 def _head_end(source: Source, comments: Iterable[Comment]) -> int:

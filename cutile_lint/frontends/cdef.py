@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
 
 _STDINT = [f"{sign}int{size}_t" for sign in ("", "u") for size in (8, 16, 32, 64)]
@@ -20,9 +21,9 @@ _WORDS = frozenset(["void", "char", "short", "int", "long", "float", "double", "
 _QUALIFIERS = frozenset(["const", "volatile", "restrict", "__restrict", "__restrict__", "extern"])
 
 _DIGITS = "0123456789"
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#[ \t]*define\b[^\n]*", re.DOTALL | re.MULTILINE)
-_PLAIN = re.compile(r"\s*(?P<returns>(?:\w+[\s*]+)+?)(?P<name>[A-Za-z_]\w*)\s*\((?P<params>[^()]*)\)\s*;")
-_PARAM = re.compile(r"\s*(?P<type>(?:\w+[\s*]+)+?)(?P<name>[A-Za-z_]\w*)\s*\Z")
+_COMMENT = regex(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#[ \t]*define\b[^\n]*", re.DOTALL | re.MULTILINE)
+_PLAIN = regex(r"\s*(?P<returns>(?:\w+[\s*]+)+?)(?P<name>[A-Za-z_]\w*)\s*\((?P<params>[^()]*)\)\s*;")
+_PARAM = regex(r"\s*(?P<type>(?:\w+[\s*]+)+?)(?P<name>[A-Za-z_]\w*)\s*\Z")
 #: characters that are looked at, and those that pycparser gets to see: it is quadratic where brackets follow brackets
 _MAX_TEXT = 200_000
 _MAX_PARSED = 20_000
@@ -246,7 +247,7 @@ def _told(message: str) -> str:
 
 # ── places ─────────────────────────────────────────────────────────────────
 
-_LITERAL = re.compile(rb"""(?P<prefix>[A-Za-z]{0,2})(?P<quote>'''|\"""|'|")""")
+_LITERAL = regex(rb"""(?P<prefix>[A-Za-z]{0,2})(?P<quote>'''|\"""|'|")""")
 
 
 def text_place(literal: Place, text: str, span: Span) -> Place:

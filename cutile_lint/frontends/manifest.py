@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 
@@ -10,14 +9,15 @@ from cutile_lint.frontends.syntax import Fault
 from cutile_lint.frontends.toml_places import KeyPlace, key_places
 from cutile_lint.frontends.versions import OLDEST, Version
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.sources.limits import toml_refusal
 
 #: bytes; a manifest has some KB
 MAX_SIZE = 256 * 1024
 _SECTIONS = ("dependencies", "dev-dependencies", "build-dependencies")
-_LINE = re.compile(r"\(at line (\d+), column (\d+)\)")
-_PART = re.compile(r"(=|\^|~|>=|<=|>|<)?\s*([0-9A-Za-z.*+-]+)")
+_LINE = regex(r"\(at line (\d+), column (\d+)\)")
+_PART = regex(r"(=|\^|~|>=|<=|>|<)?\s*([0-9A-Za-z.*+-]+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import BOM, Source, Span
 
 _PART = rb'(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')'
-_KEY = re.compile(_PART + rb"(?:[ \t]*\.[ \t]*" + _PART + rb")*")
-_HEADER = re.compile(rb"\[\[?[ \t]*(" + _KEY.pattern + rb")[ \t]*\]\]?")
-_PARTS = re.compile(_PART)
-_BLANK = re.compile(rb"(?:[ \t\r\n]|#[^\r\n]*)*")
-_STRINGS = re.compile(
+_KEY = regex(_PART + rb"(?:[ \t]*\.[ \t]*" + _PART + rb")*")
+_HEADER = regex(rb"\[\[?[ \t]*(" + _KEY.pattern + rb")[ \t]*\]\]?")
+_PARTS = regex(_PART)
+_BLANK = regex(rb"(?:[ \t\r\n]|#[^\r\n]*)*")
+_STRINGS = regex(
     rb'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\r\n]*|[\[\]{},\r\n]|[^\[\]{},\r\n"\'#]+|.',
     re.DOTALL,
 )

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 
-_VERSION = re.compile(r"v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?", re.ASCII)
+_VERSION = regex(r"v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

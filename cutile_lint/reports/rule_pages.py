@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cutile_lint.engine.registry import RuleInfo, builtin_rules
 from cutile_lint.engine.rule_docs import RuleDoc, load_doc
+from cutile_lint.regex import regex
 from cutile_lint.reports.rules import sections, toml
 
 #: group (a folder of rules) -> what its rules are about; one that is not here goes by its own name
@@ -34,10 +35,10 @@ _FIXES = {
     "manual": "by hand",
 }
 _LEAD = "<!-- Made from {source} by `python -m cutile_lint.reports.rule_pages docs/rules`: change that file, not this one. -->"
-_FENCE = re.compile(r"\s*(```|~~~)")
-_ITEM = re.compile(r"\s*([-*]|\d+\.) ")
+_FENCE = regex(r"\s*(```|~~~)")
+_ITEM = regex(r"\s*([-*]|\d+\.) ")
 #: a code span, a link, or a rule's code outside of both
-_CODE = re.compile(r"(`+[^`]*`+|\[[^\]]*\]\([^)]*\))|\b([A-Z]{2,}\d{3})\b")
+_CODE = regex(r"(`+[^`]*`+|\[[^\]]*\]\([^)]*\))|\b([A-Z]{2,}\d{3})\b")
 
 
 def pages(rules: Iterable[RuleInfo]) -> dict[str, str]:

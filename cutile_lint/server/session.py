@@ -5,7 +5,6 @@ Lives on one thread. What comes out (:class:`Outcome`) is never changed afterwar
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import Path
@@ -18,6 +17,7 @@ from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
 from cutile_lint.frontends.syntax import Fault, Module
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 from cutile_lint.server.changes import Change, change_between
 from cutile_lint.server.links import NO_LINKS, Links, links_of
 from cutile_lint.server.live import LiveWorkspace
@@ -29,7 +29,7 @@ from cutile_lint.unit import KernelUnit, Plan
 from cutile_lint.unit.linking.program import Parsed
 
 #: what links files to each other: while it stays, so do the ops they are part of
-_LINKING = re.compile(
+_LINKING = regex(
     rb'\bcutile[\w-]*|\bautotune_launch\b|\bregister_impl\b|\bbind_kernel_function_cffi\b|export_name\s*=\s*"\w+"'
     rb'|extern\s+"C"\s+fn\s+\w+|include!\s*\([^)]*\)|#\[path[^\]]*\]'
 )

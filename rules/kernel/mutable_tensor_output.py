@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
 
-_MUTABLE = re.compile(r"&\s*(?:'\w+\s+)?mut\s+(?:\w+\s*::\s*)*Tensor\b|\bMappedPartitionMut\b")
+_MUTABLE = regex(r"&\s*(?:'\w+\s+)?mut\s+(?:\w+\s*::\s*)*Tensor\b|\bMappedPartitionMut\b")
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:

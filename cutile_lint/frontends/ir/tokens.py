@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends.syntax import Fault
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import BOM, Source, Span
 
 if TYPE_CHECKING:
@@ -35,11 +36,11 @@ _CHUNK = 512
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _PUNCTUATION = frozenset({"<", ">", "(", ")", "[", "]", "{", "}", ",", ":", "=", "->"})
 _KINDS = {"%": "value", "@": "symbol", "^": "label", '"': "string"}
-_PIECE = re.compile(rb"//[^\n]*|->|\"(?:[^\"\\\n]|\\.)*\"?|[%@^][\w.$-]+(?:[:#]\d+)?|[\w.!#?$+\x80-\xff-]+|[^\s]")
+_PIECE = regex(rb"//[^\n]*|->|\"(?:[^\"\\\n]|\\.)*\"?|[%@^][\w.$-]+(?:[:#]\d+)?|[\w.!#?$+\x80-\xff-]+|[^\s]")
 # the grammar wants standard types in a block's arguments and calls Tile IR's short ones an error: it does not get to see them
-_BLOCK_ARGUMENTS = re.compile(rb"(?<=\^)(\w+\s*)(\([^()\n]*\))(?=\s*:)")
+_BLOCK_ARGUMENTS = regex(rb"(?<=\^)(\w+\s*)(\([^()\n]*\))(?=\s*:)")
 # cutile-rs's stand-in for a constant's bytes
-_DENSE_BYTES = re.compile(rb"(?<=dense<)[\d?]+ bytes(?=>)")
+_DENSE_BYTES = regex(rb"(?<=dense<)[\d?]+ bytes(?=>)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,19 +9,20 @@ from __future__ import annotations
 import re
 
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Span
 
 PREFIX = "cuda_tile."
 VIEWS = frozenset({"partition_view", "strided_view", "gather_scatter_view"})
 KINDS = VIEWS | {"tile", "ptr", "tensor_view", "token"}
 
-_SCALAR = re.compile(r"(?:i|ui|si|f|bf|tf)\d\w*|index|none")
-_DIMENSIONS = re.compile(r"((?:(?:\d+|\?)x)*)(.*)", re.DOTALL)
-_STRIDES = re.compile(r"(?<!\w)strides\s*=\s*\[([^\]]*)\]")
-_TILE = re.compile(r"(?<!\w)tile\s*=\s*\(([^)]*)\)")
-_DIM_MAP = re.compile(r"(?<!\w)dim_map\s*=\s*\[([^\]]*)\]")
-_PADDING = re.compile(r"(?<!\w)padding_value\s*=\s*(\w+)")
-_TENSOR = re.compile(r"tensor_view\s*<")
+_SCALAR = regex(r"(?:i|ui|si|f|bf|tf)\d\w*|index|none")
+_DIMENSIONS = regex(r"((?:(?:\d+|\?)x)*)(.*)", re.DOTALL)
+_STRIDES = regex(r"(?<!\w)strides\s*=\s*\[([^\]]*)\]")
+_TILE = regex(r"(?<!\w)tile\s*=\s*\(([^)]*)\)")
+_DIM_MAP = regex(r"(?<!\w)dim_map\s*=\s*\[([^\]]*)\]")
+_PADDING = regex(r"(?<!\w)padding_value\s*=\s*(\w+)")
+_TENSOR = regex(r"tensor_view\s*<")
 
 
 @dataclass(frozen=True, slots=True)

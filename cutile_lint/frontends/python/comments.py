@@ -6,13 +6,12 @@ the first error; comments are read on every run, for suppressions.
 
 from __future__ import annotations
 
-import re
-
 from cutile_lint.frontends.python.literals import Scan
 from cutile_lint.frontends.syntax import Comment
+from cutile_lint.regex import regex
 from cutile_lint.sources import Source, Span
 
-_NEXT = re.compile(rb"""#[^\r\n]*|'''|\"""|['"]""")
+_NEXT = regex(rb"""#[^\r\n]*|'''|\"""|['"]""")
 
 
 def comments(source: Source) -> list[Comment]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from cutile_lint.frontends import syntax as s
 from cutile_lint.frontends.python.fstrings import field_spans
+from cutile_lint.regex import regex
 from cutile_lint.sources import Source, Span
 
 #: deepest nesting of the tree (statements and expressions together; each term of ``a + b + …`` and each ``elif`` counts
@@ -24,11 +25,11 @@ MAX_DEPTH = 200
 #: before 3.12 ``ast`` places what stands in an f-string wrongly (always when it has several lines)
 EXACT_FSTRINGS = sys.version_info >= (3, 12)
 
-_LAST_IDENTIFIER = re.compile(rb"[A-Za-z0-9_\x80-\xff]+\Z")
+_LAST_IDENTIFIER = regex(rb"[A-Za-z0-9_\x80-\xff]+\Z")
 #: what may stand between a callee and its ``(``: blanks, continuations, comments, closing parentheses of the callee
-_BEFORE_ARGUMENTS = re.compile(rb"(?:[\s\\)]|#[^\r\n]*)*")
+_BEFORE_ARGUMENTS = regex(rb"(?:[\s\\)]|#[^\r\n]*)*")
 
-_COMMENT = re.compile(rb"#[^\r\n]*")
+_COMMENT = regex(rb"#[^\r\n]*")
 
 BINARY: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from cutile_lint.frontends.python.literals import QUOTE, string_end
+from cutile_lint.regex import regex
 from cutile_lint.sources import Span
 
-_LITERAL = re.compile(rb"""([A-Za-z]*)('''|\"""|'|")""")
+_LITERAL = regex(rb"""([A-Za-z]*)('''|\"""|'|")""")
 
 
 def field_spans(data: bytes, span: Span) -> Iterator[Span]:

@@ -13,13 +13,14 @@ from collections.abc import Iterator
 from cutile_lint.frontends import syntax as s
 from cutile_lint.frontends.python.comments import comments_in
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Source
 from cutile_lint.sources.source import BOM
 
-_CONTINUED = re.compile(rb"\\(?:\r\n|\r|\n)")
-_COMMENT = re.compile(rb"#[^\r\n]*")
-_REST_OF_LINE = re.compile(rb"[ \t\f]*(#[^\r\n]*)?(\r\n|\r|\n|\Z)")
-_COMMENT_LINE = re.compile(rb"([ \t\f]*)#[^\r\n]*(?:\r\n|\r|\n)?\Z")
+_CONTINUED = regex(rb"\\(?:\r\n|\r|\n)")
+_COMMENT = regex(rb"#[^\r\n]*")
+_REST_OF_LINE = regex(rb"[ \t\f]*(#[^\r\n]*)?(\r\n|\r|\n|\Z)")
+_COMMENT_LINE = regex(rb"([ \t\f]*)#[^\r\n]*(?:\r\n|\r|\n)?\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 
+from cutile_lint.regex import regex
+
 #: an opening quote; the prefix before it is read backwards (:func:`prefix_before`)
-QUOTE = re.compile(rb"""'''|\"""|'|\"""")
+QUOTE = regex(rb"""'''|\"""|'|\"""")
 
 _CONTENT = {
-    b'"""': re.compile(rb'[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""', re.DOTALL),
-    b"'''": re.compile(rb"[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''", re.DOTALL),
-    b'"': re.compile(rb'[^"\\\r\n]*(?:\\(?:\r\n|.)[^"\\\r\n]*)*"?', re.DOTALL),
-    b"'": re.compile(rb"[^'\\\r\n]*(?:\\(?:\r\n|.)[^'\\\r\n]*)*'?", re.DOTALL),
+    b'"""': regex(rb'[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""', re.DOTALL),
+    b"'''": regex(rb"[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''", re.DOTALL),
+    b'"': regex(rb'[^"\\\r\n]*(?:\\(?:\r\n|.)[^"\\\r\n]*)*"?', re.DOTALL),
+    b"'": regex(rb"[^'\\\r\n]*(?:\\(?:\r\n|.)[^'\\\r\n]*)*'?", re.DOTALL),
 }
-_PREFIX = re.compile(rb"(?<![A-Za-z0-9_\x80-\xff])[A-Za-z]{1,2}\Z")
+_PREFIX = regex(rb"(?<![A-Za-z0-9_\x80-\xff])[A-Za-z]{1,2}\Z")
 #: what ends the literal part of an f-string, or is to be looked at in one of its fields
-_LITERAL_STOP = re.compile(rb"\\(?:N\{[^}\r\n]{0,120}\}|\r\n|.)|\{\{|[{}'\"\r\n]", re.DOTALL)
-_SPECIFICATION_STOP = re.compile(rb"[{}\r\n\"']")
-_FIELD_STOP = re.compile(rb"""#[^\r\n]*|'''|\"""|['"]|[()\[\]{}:]|!=""")
+_LITERAL_STOP = regex(rb"\\(?:N\{[^}\r\n]{0,120}\}|\r\n|.)|\{\{|[{}'\"\r\n]", re.DOTALL)
+_SPECIFICATION_STOP = regex(rb"[{}\r\n\"']")
+_FIELD_STOP = regex(rb"""#[^\r\n]*|'''|\"""|['"]|[()\[\]{}:]|!=""")
 #: prefixes that make replacement fields
 _FORMATTED = frozenset([b"f", b"fr", b"rf", b"t", b"tr", b"rt"])
 #: f-strings in fields of f-strings, and specifications in specifications

@@ -9,6 +9,7 @@ import warnings
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.python.expressions import MAX_DEPTH, TooDeepError
 from cutile_lint.frontends.python.statements import Builder
+from cutile_lint.regex import regex
 from cutile_lint.sources import Source, Span
 from cutile_lint.sources.limits import too_long_words, too_many_marks
 from cutile_lint.sources.source import BOM
@@ -16,10 +17,10 @@ from cutile_lint.sources.source import BOM
 #: larger files are refused before they are parsed (generated tables)
 MAX_BYTES = 2_000_000
 
-_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
-_UTF8 = re.compile(r"utf[-_]?8(?:[-_].*)?|u8|utf", re.IGNORECASE)
-_ASCII = re.compile(r"(?:us[-_])?ascii", re.IGNORECASE)
+_COOKIE = regex(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK = regex(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
+_UTF8 = regex(r"utf[-_]?8(?:[-_].*)?|u8|utf", re.IGNORECASE)
+_ASCII = regex(r"(?:us[-_])?ascii", re.IGNORECASE)
 
 
 def parse(source: Source) -> syntax.Module:

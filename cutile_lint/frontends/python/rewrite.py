@@ -7,7 +7,6 @@ Text that an operation does not mean to change keeps every byte. Line endings of
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 
 from cutile_lint.findings import Edit
@@ -28,6 +27,7 @@ from cutile_lint.frontends.python.layout import (
     same_line,
     trailing,
 )
+from cutile_lint.regex import regex
 from cutile_lint.sources import Source
 
 #: where any expression may stand without parentheses of its own
@@ -36,7 +36,7 @@ _ATOMS = (
     ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp,
     ast.DictComp, ast.JoinedStr,
 )  # fmt: skip
-_IDENTIFIER = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
+_IDENTIFIER = regex(rb"[A-Za-z0-9_\x80-\xff]+")
 
 
 __all__ = [

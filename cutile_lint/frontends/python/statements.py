@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from cutile_lint.frontends import syntax as s
 from cutile_lint.frontends.python.expressions import BINARY, MAX_DEPTH, Expressions, TooDeepError
+from cutile_lint.regex import regex
 from cutile_lint.sources import Span
 
 _GAP = rb"(?:[ \t\f]|\\\r\n|\\[\r\n])+"
-_DEF = re.compile(rb"(?:async" + _GAP + rb")?def" + _GAP)
-_IDENTIFIER = re.compile(rb"[A-Za-z0-9_\x80-\xff]+")
+_DEF = regex(rb"(?:async" + _GAP + rb")?def" + _GAP)
+_IDENTIFIER = regex(rb"[A-Za-z0-9_\x80-\xff]+")
 
 
 class Builder(Expressions):

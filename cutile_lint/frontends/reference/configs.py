@@ -11,6 +11,7 @@ from itertools import islice, product
 
 from cutile_lint.frontends.reference.json_places import JsonNode
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
 
 #: configurations read from one field at most (a search space multiplies)
@@ -50,7 +51,7 @@ _WRAPPERS = frozenset(
 _INNER = frozenset({"kwargs", "meta", "hints", "options", "compile_options", "optimization_hints", "constants", "params"})
 _METADATA = frozenset({"source", "note", "notes", "comment", "description", "num_configs", "count", "id", "name", "label"})
 _CONDITIONS = ("condition", "dispatch_condition", "arch", "architecture", "when", "target", "gpu")
-_TILE_NAME = re.compile(r"(?i)(?:block|tile|group|split).*|b?[mnk]")
+_TILE_NAME = regex(r"(?i)(?:block|tile|group|split).*|b?[mnk]")
 
 
 @dataclass(slots=True)

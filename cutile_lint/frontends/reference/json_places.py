@@ -8,6 +8,7 @@ from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-define
 
 from cutile_lint.frontends.syntax import Fault
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 from cutile_lint.sources import Source, Span
 from cutile_lint.sources.limits import too_many_marks
 
@@ -16,8 +17,8 @@ MAX_SIZE = 4 * 1024 * 1024
 MAX_MARKS = 200_000
 MAX_DEPTH = 100
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
+_SPACE = regex(r"[ \t\n\r]*")
+_NUMBER = regex(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _WORDS = {"true": True, "false": False, "null": None, "NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 

@@ -6,8 +6,6 @@ argument of the list alone, where one that is no expression (a type, loose token
 
 from __future__ import annotations
 
-import re
-
 from tree_sitter import Node
 
 from cutile_lint.frontends import syntax
@@ -15,12 +13,11 @@ from cutile_lint.frontends.rust.expressions import repeated
 from cutile_lint.frontends.rust.literals import number
 from cutile_lint.frontends.rust.reader import COMMENTS, EXTRAS, MAX_MACRO_DEPTH, Reader, expression, tree
 from cutile_lint.frontends.rust.statements import Tail, read_block, split_value
+from cutile_lint.regex import regex
 from cutile_lint.sources import Span
 
-_SIMPLE = re.compile(
-    rb"\s*(?:[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*|\d\w*)(?:\s*,\s*(?:[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*|\d\w*))*\s*,?\s*"
-)
-_PIECE = re.compile(rb"[\w:]+")
+_SIMPLE = regex(rb"\s*(?:[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*|\d\w*)(?:\s*,\s*(?:[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*|\d\w*))*\s*,?\s*")
+_PIECE = regex(rb"[\w:]+")
 _KEYWORDS = frozenset("return break continue if match loop while for fn let struct unsafe move async const static as in".split())
 _MAX_LOOSE = 256
 _PATTERN_MACROS = frozenset({"matches!", "assert_matches!", "debug_assert_matches!"})

@@ -8,13 +8,14 @@ from tree_sitter import Node
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust.reader import Reader
+from cutile_lint.regex import regex
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""\s+|//[^\n]*|/\*.*?\*/|(?P<string>"(?:[^"\\]|\\.)*")|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<equals>=(?![=>]))"""
     r"""|(?P<other>[^\s"()\[\]{},=]+|=[=>]?)""",
     re.DOTALL,
 )
-_NUMBER = re.compile(r"-?\d[\d_]*(?:[iu](?:8|16|32|64|128|size))?")
+_NUMBER = regex(r"-?\d[\d_]*(?:[iu](?:8|16|32|64|128|size))?")
 _MAX_NESTING = 32
 
 

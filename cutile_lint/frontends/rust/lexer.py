@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cutile_lint.regex import regex
+
 #: a comment opening, or a whole string, raw string or character literal; one that never closes goes to the end of the text
 HIDING = (
     rb"(?P<line>//[^\r\n]*)"
@@ -16,8 +18,8 @@ HIDING = (
     rb'|"(?:[^"\\]|\\.)*(?:"|\\?\Z)'
     rb"|'(?:\\[^'][^'\r\n]{0,12}|\\'|[^'\\\r\n\x80-\xff]|[\xc0-\xff][\x80-\xbf]{1,3})'"
 )
-_HIDING = re.compile(HIDING, re.DOTALL)
-_NESTED = re.compile(rb"/\*|\*/")
+_HIDING = regex(HIDING, re.DOTALL)
+_NESTED = regex(rb"/\*|\*/")
 
 _OPENERS = bytes.maketrans(b"([{)]}", b"\x02\x02\x02\x00\x00\x00")
 _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"([{)]}")

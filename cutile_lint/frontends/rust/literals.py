@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
-_SUFFIX = re.compile(r"(?P<digits>.*?)_*(?P<suffix>[iuf](?:8|16|32|64|128|size))?$", re.DOTALL)
-_HEX_SUFFIX = re.compile(r"(?P<digits>.*?)_*(?P<suffix>[iu](?:8|16|32|64|128|size))?$", re.DOTALL)
-_RAW = re.compile(r'(?P<prefix>[bc]?)r(?P<hashes>#*)"(?P<body>.*)"(?P=hashes)$', re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F_]{1,8})\}|x([0-9a-fA-F]{2})|(\r?\n)\s*|(.))", re.DOTALL)
+from cutile_lint.regex import regex
+
+_SUFFIX = regex(r"(?P<digits>.*?)_*(?P<suffix>[iuf](?:8|16|32|64|128|size))?$", re.DOTALL)
+_HEX_SUFFIX = regex(r"(?P<digits>.*?)_*(?P<suffix>[iu](?:8|16|32|64|128|size))?$", re.DOTALL)
+_RAW = regex(r'(?P<prefix>[bc]?)r(?P<hashes>#*)"(?P<body>.*)"(?P=hashes)$', re.DOTALL)
+_ESCAPE = regex(r"\\(?:u\{([0-9a-fA-F_]{1,8})\}|x([0-9a-fA-F]{2})|(\r?\n)\s*|(.))", re.DOTALL)
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 
 

@@ -10,11 +10,12 @@ import re
 
 from cutile_lint.frontends.rust.lexer import HIDING, block_comment_end
 from cutile_lint.frontends.rust.reader import Repeated
+from cutile_lint.regex import regex
 from cutile_lint.sources import Span
 
-_TOKEN = re.compile(HIDING + rb"|(?P<open>\$?[(\[{])|(?P<close>[)\]}])|(?P<variable>\$\w+)", re.DOTALL)
-_REPEATS = re.compile(rb"\s{0,200}(?P<separator>[^\s\w()\[\]{}$\"']{1,3}?|\w+)??\s{0,200}(?P<operator>[*+?])")
-_LIST_FOLLOWS = re.compile(rb"\s*(?:,|\$\(\s*,)")
+_TOKEN = regex(HIDING + rb"|(?P<open>\$?[(\[{])|(?P<close>[)\]}])|(?P<variable>\$\w+)", re.DOTALL)
+_REPEATS = regex(rb"\s{0,200}(?P<separator>[^\s\w()\[\]{}$\"']{1,3}?|\w+)??\s{0,200}(?P<operator>[*+?])")
+_LIST_FOLLOWS = regex(rb"\s*(?:,|\$\(\s*,)")
 
 
 def mend(text: bytes, offset: int, fragments: dict[str, str]) -> tuple[bytes, list[Repeated]]:

@@ -8,7 +8,6 @@ stays ``$E``.
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from tree_sitter import Language, Node, Parser
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust.lexer import hidden
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Span
 
 #: expressions, patterns and blocks nested deeper than this are refused
@@ -30,7 +30,7 @@ MAX_MACRO_DEPTH = 24
 
 COMMENTS = frozenset({"line_comment", "block_comment"})
 EXTRAS = COMMENTS | {"attribute_item", "inner_attribute_item"}
-METAVARIABLE = re.compile(rb"\$\w+")
+METAVARIABLE = regex(rb"\$\w+")
 
 #: seconds of processor time that the parser has for a file and all that is parsed again of it: the grammar's error recovery is
 #: quadratic (200 KB of Rust take 0.05 s)

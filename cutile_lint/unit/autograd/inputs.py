@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, replace
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.launches import Launch, described_tensor
 from cutile_lint.unit.linking.names import dotted, imports_of
@@ -391,7 +391,7 @@ def parameter(run: Run, source: Term) -> syntax.Param | None:
 
 
 #: An entry parameter over integers: ``*mut i32``, ``&Tensor<i64, …>``.
-_INTEGER_BUFFER = re.compile(r"(?:\*\s*(?:mut|const)\s+|Tensor\w*\s*<\s*(?:'\w+\s*,\s*)?)(?:[iu](?:8|16|32|64)|bool)\b")
+_INTEGER_BUFFER = regex(r"(?:\*\s*(?:mut|const)\s+|Tensor\w*\s*<\s*(?:'\w+\s*,\s*)?)(?:[iu](?:8|16|32|64)|bool)\b")
 
 
 def carries_no_grad(unit: KernelUnit, found: Undetached, param: syntax.Param) -> bool:

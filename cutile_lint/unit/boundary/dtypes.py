@@ -10,6 +10,7 @@ from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust import rewrite
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.null_checks import named_code
 from cutile_lint.unit.boundary.slots import Boundary, Slot
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 Key = tuple[str, object]
 
-_ELEMENT = re.compile(r"(?:Tensor\s*<|\*\s*(?:mut|const)\b)\s*(\w+)")
+_ELEMENT = regex(r"(?:Tensor\s*<|\*\s*(?:mut|const)\b)\s*(\w+)")
 _KEEPS = api.VIEWS | frozenset(
     ["contiguous", "clone", "cuda", "cpu", "repeat", "tile", "flip", "roll", "repeat_interleave", "pin_memory"]
 )

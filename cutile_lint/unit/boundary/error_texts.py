@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.linking.runtime_files import runtime_files
 
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
 #: parts of messages of CUDA, PyTorch and operating systems
-_FOREIGN = re.compile(
+_FOREIGN = regex(
     r"illegal|memory|misaligned|launch fail|launch out|resources|kernel image|unspecified|assert|cuda|cublas|cudnn|cupti|ptx|nvrtc|nccl|driver|"
     r"device-side|shared|registers|invalid (argument|value|device|configuration)|no such file|permission|timed? ?out|not implemented|triton|tile ?ir|"
     r"mlir|llvm|compil|parse|capture|stream|context|initializ|peer|ecc|hardware|oom",
     re.IGNORECASE,
 )
-_SPOKEN = re.compile(r"code|\brc\b|status|return|fail|unsupported|dtype|null|argument|invalid|cutile", re.IGNORECASE)
+_SPOKEN = regex(r"code|\brc\b|status|return|fail|unsupported|dtype|null|argument|invalid|cutile", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _in_library(unit: KernelUnit) -> Iterator[NotRegistered]:
 
 
 #: what makes a Rust file bring in others
-_NAMES_FILES = re.compile(rb"\binclude!|\bmod\s+\w+\s*;|#\[path\b")
+_NAMES_FILES = regex(rb"\binclude!|\bmod\s+\w+\s*;|#\[path\b")
 
 
 def _reached(unit: KernelUnit, library: Path) -> set[Path] | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.launches import Launch, described_tensor
@@ -13,7 +13,7 @@ from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.machine.values import Choice, Known, Term, Value, alternatives
 
 _CONVERSIONS = frozenset(["int", "float", "bool", "c_int", "c_int32", "c_int64", "c_float", "c_uint64", "ctypes.c_int32"])
-_SUFFIX = re.compile(r"(_(desc|descriptor|ptr|tensor|d|t|i32))+$")
+_SUFFIX = regex(r"(_(desc|descriptor|ptr|tensor|d|t|i32))+$")
 
 
 def normal(name: str) -> str:

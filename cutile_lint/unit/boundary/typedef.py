@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.signatures import agrees
 from cutile_lint.unit.linking.runtime_files import runtime_files
@@ -16,8 +17,8 @@ from cutile_lint.unit.linking.runtime_files import runtime_files
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
-_TYPEDEF = re.compile(r"typedef\s+struct\b\s*(?:\w+\s*)?\{(?P<body>[^{}]*)\}\s*TensorDesc\s*;")
-_FIELD = re.compile(r"\s*(?P<type>(?:\w+\s+)+?)(?P<name>\w+)(?:\s*\[\s*(?P<count>\w+)\s*\])?\s*\Z")
+_TYPEDEF = regex(r"typedef\s+struct\b\s*(?:\w+\s*)?\{(?P<body>[^{}]*)\}\s*TensorDesc\s*;")
+_FIELD = regex(r"\s*(?P<type>(?:\w+\s+)+?)(?P<name>\w+)(?:\s*\[\s*(?P<count>\w+)\s*\])?\s*\Z")
 #: PyTorch's dtypes by the name of the Rust type that stores them
 _STORED = {
     "f32": "float32", "f16": "float16", "bf16": "bfloat16", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",

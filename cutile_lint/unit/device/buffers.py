@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Choice, Items, Known, Record, Term, Value
 from cutile_lint.unit.runs import EntryRun
 
-_LOAD = re.compile(r"load(_|$)")
-_STORE = re.compile(r"store(_|$)")
-_ATOMIC = re.compile(r"atomic_")
+_LOAD = regex(r"load(_|$)")
+_STORE = regex(r"store(_|$)")
+_ATOMIC = regex(r"atomic_")
 #: Gives an address (pointer, view, partition) from an address, or only looks at it.
-_ADDRESS = re.compile(
+_ADDRESS = regex(
     r"(partition|make_|assume_|addptr|broadcast|reshape|ptr_to_|int_to_ptr|pointer_to_tile|tile_to_pointer|offset|with_bounds|check_"
     r"|validate_|set_tensor_token|set_nested_|swizzle_|iter_indices|index$|permute|prefetch|entry:)"
 )
 #: Facts about a buffer that are not the buffer: shapes, tokens, counts.
-_FACTS = re.compile(
+_FACTS = regex(
     r"(shape$|dims?$|strides?$|rank$|get_|num_tiles|new_token|join_tokens|token|is_null|coords|ceil_div|min$|max$|iter_indices|element_size)"
 )
-_BUFFER_TYPE = re.compile(r"\*\s*(mut|const)\b|Tensor|Partition|View|Pointer|Ptr|Buffer")
+_BUFFER_TYPE = regex(r"\*\s*(mut|const)\b|Tensor|Partition|View|Pointer|Ptr|Buffer")
 
 
 class Share(IntEnum):

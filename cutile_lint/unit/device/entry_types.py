@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.dtypes import dtype_of
 from cutile_lint.unit.boundary.slots import Boundary
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _HALF = frozenset(["f16", "bf16"])
 _FLOATS = _HALF | {"f32", "f64"}
-_ELEMENT = re.compile(r"(?:Tensor\s*<\s*|\*\s*(?:mut|const)\s+)(?:\w+\s*::\s*)*(\w+)")
+_ELEMENT = regex(r"(?:Tensor\s*<\s*|\*\s*(?:mut|const)\s+)(?:\w+\s*::\s*)*(\w+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.device.kernel import Access, Kernel, explicit_latency
 from cutile_lint.unit.machine.values import Known, Term, Value, alternatives
@@ -15,7 +15,7 @@ from cutile_lint.unit.transposes.owners import symbols_of
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
-_TYPE = re.compile(r"Latency\s*::\s*<\s*\{?\s*(\w+)\s*\}?\s*>")
+_TYPE = regex(r"Latency\s*::\s*<\s*\{?\s*(\w+)\s*\}?\s*>")
 
 
 def given_latencies(unit: KernelUnit, kernel: Kernel, access: Access) -> Iterator[tuple[int, Place]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.device.kernel import Kernel
 from cutile_lint.unit.device.numbers import block_axis
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from cutile_lint.unit.boundary.slots import Boundary
     from cutile_lint.unit.model import KernelUnit
 
-_PROCESSORS = re.compile(r"(?:^|[._:])(?:get_)?num_?sms?$|multi_?processor_?count|sm_count|^NUM_SMS?$", re.IGNORECASE)
-_RESIDENT = re.compile(r"occupancy", re.IGNORECASE)
+_PROCESSORS = regex(r"(?:^|[._:])(?:get_)?num_?sms?$|multi_?processor_?count|sm_count|^NUM_SMS?$", re.IGNORECASE)
+_RESIDENT = regex(r"occupancy", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

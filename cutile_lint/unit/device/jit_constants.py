@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import struct
 from collections.abc import Iterator
 from decimal import Decimal
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.device.types import device_modules
 from cutile_lint.unit.machine.trace import Event
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from cutile_lint.unit.device.kernel import Kernel
     from cutile_lint.unit.model import KernelUnit
 
-_SCIENTIFIC = re.compile(r"-?\s*(\d[\d_]*(?:\.[\d_]*)?[eE][+-]?[\d_]+)(?:_?(f16|f32|f64|bf16))?")
-_QUALIFIED = re.compile(r"(?:^|::)(f32|f64)::(?:consts::)?([A-Z][A-Z0-9_]*)$|(?:^|::)(consts)::([A-Z][A-Z0-9_]*)$")
-_ASSOCIATED = re.compile(r"^(?:<.+>|[A-Za-z_][\w:]*)::([A-Z][A-Z0-9_]*)$")
+_SCIENTIFIC = regex(r"-?\s*(\d[\d_]*(?:\.[\d_]*)?[eE][+-]?[\d_]+)(?:_?(f16|f32|f64|bf16))?")
+_QUALIFIED = regex(r"(?:^|::)(f32|f64)::(?:consts::)?([A-Z][A-Z0-9_]*)$|(?:^|::)(consts)::([A-Z][A-Z0-9_]*)$")
+_ASSOCIATED = regex(r"^(?:<.+>|[A-Za-z_][\w:]*)::([A-Z][A-Z0-9_]*)$")
 #: Calls that take no device value: conversions of Rust itself, panics.
 _NOT_DEVICE = frozenset(["Some", "Ok", "Err", "assert!", "panic!", "debug_assert!"])
 _CONSTANTS = {

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.versions import MEMORY_OPS, MemoryOp
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.linking.crate import Entry
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Choice, Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.runs import EntryRun
 
-_TILE = re.compile(r"^&?\s*(?:mut\s+)?(?:\w+::)*(Tile|PointerTile|Partition|PartitionMut)\s*<\s*([^,{<>]+?)\s*,")
+_TILE = regex(r"^&?\s*(?:mut\s+)?(?:\w+::)*(Tile|PointerTile|Partition|PartitionMut)\s*<\s*([^,{<>]+?)\s*,")
 #: Reductions whose result grows with what is summed.
 SUMS = frozenset(["reduce_sum", "reduce_prod", "reduce_add", "reduce_mul", "scan_sum", "cumsum", "scan_add"])
 

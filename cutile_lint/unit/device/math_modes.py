@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.ir import IrOp
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.device.kernel import Kernel
 from cutile_lint.unit.machine.trace import Event
@@ -21,7 +21,7 @@ _OPERATORS = {"+": "addf", "-": "subf", "*": "mulf", "/": "divf"}
 _ROUNDED = frozenset(["addf", "subf", "mulf", "divf", "fma", "sqrt"])
 _FLUSHED = _ROUNDED | frozenset(["exp2", "rsqrt", "maxf", "minf"])
 _HALF = frozenset(["f16", "bf16"])
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
 TILES = frozenset(["Tile", "PointerTile"])
-_HEAD = re.compile(r"^(?:&\s*)?(?:mut\s+)?(?:\w+\s*::\s*)*(\w+)\s*(?:<\s*([^,<>]+?)\s*,|$|<)")
+_HEAD = regex(r"^(?:&\s*)?(?:mut\s+)?(?:\w+\s*::\s*)*(\w+)\s*(?:<\s*([^,<>]+?)\s*,|$|<)")
 _BLOCK_NUMBERS = frozenset(["get_tile_block_id", "get_num_tile_blocks"])
 #: Calls and methods that give a tile of the same element type as their first operand.
 _SAME_ELEMENT = frozenset(

@@ -10,15 +10,14 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 
+from cutile_lint.regex import regex
 from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Term, Value
 
 #: More atoms than this are not tried (2**n assignments).
 MAX_ATOMS = 9
 #: Names of flags that say "this operand is transposed".
 _OPERAND = r"(?:[A-Za-z0-9]{1,3}|input|weight|lhs|rhs|left|right|out|output|other|first|second)"
-FLAG = re.compile(
-    rf"^(?:is_|do_)?trans(?:pose|posed)?(?:_{_OPERAND}|[ABab0-9])?$|^{_OPERAND}_trans(?:pose|posed)?$", re.IGNORECASE
-)
+FLAG = regex(rf"^(?:is_|do_)?trans(?:pose|posed)?(?:_{_OPERAND}|[ABab0-9])?$|^{_OPERAND}_trans(?:pose|posed)?$", re.IGNORECASE)
 
 Assignment = dict[object, bool]
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 
 from cutile_lint.frontends.reference.configs import OPTIONS
+from cutile_lint.regex import regex
 from cutile_lint.unit.options.option_names import option_named
 
 #: words that say "a tile's size along …" and nothing more
 _FILLERS = frozenset(["tile", "tiles", "block", "blk", "size", "sizes", "sz", "cfg", "constexpr"])
-_SHORT = re.compile(r"[bt]([mnkdhvs])")
+_SHORT = regex(r"[bt]([mnkdhvs])")
 _LATENCIES = frozenset(["load_latency", "latency_hint", "ld_latency"])
 _RUNTIME_ONLY = frozenset(["num_warps", "num_stages", "opt_level", "maxnreg", "pre_hook"])
 

@@ -6,17 +6,18 @@ import re
 from collections.abc import Iterator
 
 from cutile_lint.frontends import syntax
+from cutile_lint.regex import regex
 from cutile_lint.sources import Source
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Items, Known, Literal, Record, Term, Value, subterms
 from cutile_lint.unit.runs import Run
 
-_CACHES = re.compile(r"(^|\.)(cache|lru_cache|cached|memoize|memoized|once|run_once|call_once|cached_property)$")
+_CACHES = regex(r"(^|\.)(cache|lru_cache|cached|memoize|memoized|once|run_once|call_once|cached_property)$")
 _MUTATORS = frozenset(
     ["append", "add", "update", "setdefault", "extend", "pop", "clear", "discard", "remove", "insert", "set", "acquire"]
 )
 _MISSES = frozenset(["KeyError", "AttributeError", "LookupError", "NameError"])
-_SWITCH = re.compile(r"debug|check|verif|validat|canary|dry|test|trace|profil|warm|smoke|sanity|assert", re.IGNORECASE)
+_SWITCH = regex(r"debug|check|verif|validat|canary|dry|test|trace|profil|warm|smoke|sanity|assert", re.IGNORECASE)
 
 
 def seldom(run: Run, event: Event) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.linking.crate import Entry
 from cutile_lint.unit.reference.files import find_reference_ir
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from cutile_lint.frontends.ir import IrEntry, IrOp, Operand, TensorView
     from cutile_lint.unit.model import KernelUnit
 
-_NAME = re.compile(r"generated(?:_(?P<variant>.*?))??(?P<canonical>_canon)?")
+_NAME = regex(r"generated(?:_(?P<variant>.*?))??(?P<canonical>_canon)?")
 
 
 @dataclass(slots=True, eq=False)
@@ -171,9 +172,9 @@ def accumulates_like(op: IrOp, element: str, others: list[IrOp]) -> bool:
 
 # ── signatures ──────────────────────────────────────────────────────────────
 
-_SHAPE = re.compile(r"\[([^\[\]]*)\]")
-_TENSOR = re.compile(r"&\s*(?P<mutable>mut\s+)?(?:'\w+\s+)?(?:\w+::)*Tensor\s*<")
-_SCALAR = re.compile(r"(?:[iu](?:8|16|32|64)|f(?:16|32|64)|bf16|tf32|bool|usize)")
+_SHAPE = regex(r"\[([^\[\]]*)\]")
+_TENSOR = regex(r"&\s*(?P<mutable>mut\s+)?(?:'\w+\s+)?(?:\w+::)*Tensor\s*<")
+_SCALAR = regex(r"(?:[iu](?:8|16|32|64)|f(?:16|32|64)|bf16|tf32|bool|usize)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit.flows.fold import Folder
 from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value, subterms
 
-_COMMENT = re.compile(rb"#[^\n\r#]*")
-_IN_COMMENT = re.compile(rb"\bsm[_ ]?(\d{2,3})[af]?(?![\d+])", re.IGNORECASE)
-_ARCH = re.compile(r"(?:sm|compute)?[_ ]?(\d{2,3})[af]?", re.IGNORECASE)
+_COMMENT = regex(rb"#[^\n\r#]*")
+_IN_COMMENT = regex(rb"\bsm[_ ]?(\d{2,3})[af]?(?![\d+])", re.IGNORECASE)
+_ARCH = regex(r"(?:sm|compute)?[_ ]?(\d{2,3})[af]?", re.IGNORECASE)
 _CAPABILITY = frozenset(["get_device_capability", "get_compute_capability", "get_capability", "device_capability"])
 _PROPERTIES = frozenset(["get_device_properties"])
 

@@ -12,16 +12,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 from cutile_lint.sources.discovery import SKIPPED_FOLDERS, repository_root
 from cutile_lint.sources.workspace import Workspace
 
-_EXPORT = re.compile(rb'\bextern\s+"C"\s+fn\s+(\w+)|\bexport_name\s*=\s*"(\w+)"')
-_SYMBOL = re.compile(rb"\bcutile_\w+")
-_INCLUDE = re.compile(rb'include!\s*\(\s*"([^"]+)"\s*\)|#\[path\s*=\s*"([^"]+)"\]')
+_EXPORT = regex(rb'\bextern\s+"C"\s+fn\s+(\w+)|\bexport_name\s*=\s*"(\w+)"')
+_SYMBOL = regex(rb"\bcutile_\w+")
+_INCLUDE = regex(rb'include!\s*\(\s*"([^"]+)"\s*\)|#\[path\s*=\s*"([^"]+)"\]')
 #: an import of names as they are; not one that gives the decorator another name
-_IMPORT = re.compile(rb"(?m)^[ \t]*from\s+[.\w]+\s+import\s+(?:\([^)]*\)|[^(\n]*$)")
-_RENAMED = re.compile(rb"\bregister_impl\s+as\b")
-_MACRO = re.compile(rb"\bmacro_rules!\s*(\w+)")
+_IMPORT = regex(rb"(?m)^[ \t]*from\s+[.\w]+\s+import\s+(?:\([^)]*\)|[^(\n]*$)")
+_RENAMED = regex(rb"\bregister_impl\s+as\b")
+_MACRO = regex(rb"\bmacro_rules!\s*(\w+)")
 #: words that look like symbols and are the names of packages
 _NOT_SYMBOLS = frozenset([b"cutile_rs", b"cutile_kernels", b"cutile_lint", b"cutile_module", b"cutile_compiler", b"cutile_macro"])
 #: how far a search for partners goes up and down from a file

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.linking.crate import Export
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
 #: Symbol names that are put together at run time.
-_BUILT = re.compile(rb"""["']cutile_(?:\{|["']\s*(?:\+|%|\.join)|%s)""")
+_BUILT = regex(rb"""["']cutile_(?:\{|["']\s*(?:\+|%|\.join)|%s)""")
 _SKIPPED = frozenset(["tests", "test", "__pycache__"])
 
 

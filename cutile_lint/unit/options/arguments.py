@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Related
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.slots import Boundary, Slot
 from cutile_lint.unit.flows.configs import configs_of
@@ -23,7 +23,7 @@ from cutile_lint.unit.options.setters import applied_options, inputs_in, is_opti
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
-_GRID_NAME = re.compile(r"_*(GRID|NUM_PROGRAMS|NUM_SMS?|MAX_PROGRAMS|PERSISTENT_PROGRAMS)(_|$)")
+_GRID_NAME = regex(r"_*(GRID|NUM_PROGRAMS|NUM_SMS?|MAX_PROGRAMS|PERSISTENT_PROGRAMS)(_|$)")
 
 
 @dataclass(slots=True, eq=False)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust import rewrite
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.boundary.slots import Boundary, Slot
 from cutile_lint.unit.flows.origins import node_at
@@ -21,8 +22,8 @@ from cutile_lint.unit.options.arguments import UnappliedOption
 from cutile_lint.unit.options.option_names import SETTERS
 from cutile_lint.unit.options.setters import inputs_in, setter_events, setter_value
 
-_OPTIONS_MADE = re.compile(r"\bCompileOptions\b|\w*options!?\s*\(")
-_PLAIN = re.compile(r"\$?\w+(\.\w+|\(\))*")
+_OPTIONS_MADE = regex(r"\bCompileOptions\b|\w*options!?\s*\(")
+_PLAIN = regex(r"\$?\w+(\.\w+|\(\))*")
 
 
 # ── the guard (CTL204) ─────────────────────────────────────────────────────

@@ -10,6 +10,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.frontends.ir import IrEntry
 from cutile_lint.frontends.ir.facts import Access
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.flows.conditions import possible, substituted
 from cutile_lint.unit.linking.crate import Entry
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
     from cutile_lint.unit.reference.evidence import Reference
 
-_VIEW_WORDS = re.compile(r"tma|view|load_view|store_view|tensor_view|partition|\bct\.load|\bload\b", re.IGNORECASE)
-_POINTER_WORDS = re.compile(r"pointer|scatter|gather|ptr", re.IGNORECASE)
+_VIEW_WORDS = regex(r"tma|view|load_view|store_view|tensor_view|partition|\bct\.load|\bload\b", re.IGNORECASE)
+_POINTER_WORDS = regex(r"pointer|scatter|gather|ptr", re.IGNORECASE)
 
 
 @dataclass(slots=True, eq=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.autograd.inputs import autograd_functions, grad_atom, refusals, undetached
 from cutile_lint.unit.machine.trace import Event
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
     from cutile_lint.unit.suite.questions import OpSuite
 
-_SURFACE = re.compile(rb"\.backward\(|autograd\.grad\b|autograd\.backward\b|\bgrad(?:grad)?check\b|import[^\n]{0,300}\bgrad\b")
+_SURFACE = regex(rb"\.backward\(|autograd\.grad\b|autograd\.backward\b|\bgrad(?:grad)?check\b|import[^\n]{0,300}\bgrad\b")
 #: the usual first lines of a test that other backends run
-_PLAIN_SKIP = re.compile(rb"(?m)^([ \t]*)if \w+ == [\"']cutile-rs[\"']:[ \t]*\r?\n[ \t]*pytest\.skip\(")
+_PLAIN_SKIP = regex(rb"(?m)^([ \t]*)if \w+ == [\"']cutile-rs[\"']:[ \t]*\r?\n[ \t]*pytest\.skip\(")
 _FUNCTIONS = ("torch.autograd.grad", "torch.autograd.backward")
 _CHECKS = ("gradcheck", "gradgradcheck")
-_NEEDS_GRAD = re.compile(rb"requires_grad\s*=\s*True|requires_grad_\(\s*(?:True\s*)?\)|requires_grad\s*=\s*(?!False)\w")
+_NEEDS_GRAD = regex(rb"requires_grad\s*=\s*True|requires_grad_\(\s*(?:True\s*)?\)|requires_grad\s*=\s*(?!False)\w")
 
 
 @dataclass(slots=True, eq=False)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.machine.trace import Trace
 from cutile_lint.unit.machine.values import Known, Term, Value, alternatives
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cutile_lint.unit.suite.questions import OpSuite
 
 #: what a text must have before it is read: expected failures, skips without text, tolerances near the backend's name
-_SUSPECT = re.compile(
+_SUSPECT = regex(
     rb"(?i)(?:pytest|mark)\.xfail|[\"']xfail|skip\(\s*(?:reason\s*=\s*)?(?:[\"']{2}\s*)?\)|skipTest\(\s*[\"']{2}\s*\)|mark\.skip\b(?!\s*\(\s*(?:reason\s*=\s*)?f?[\"'][^\"'])"
     rb"|cutile-rs[^\n]{0,300}(?:\n[^\n]{0,300})?tol|tol[^\n]{0,300}cutile-rs|[\"']cutile-rs[\"']\s*:\s*[\d({\[]"
 )

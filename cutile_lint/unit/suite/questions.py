@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.machine.trace import Event, Trace
 from cutile_lint.unit.machine.values import Closure, Known, Term, Value, alternatives, subterms
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
 _FOREIGN = ("torch.", "numpy.", "np.", "math.", "F.")
-_SELECTED_AT = re.compile(rb"(?:set_backend|use_backend|backend)\s*[(=]\s*[\"']cutile-rs[\"']")
-_BACKENDS = re.compile(rb"set_backend|is_backend_available|[\"']cutile[\"'-]|\bbackend\s*=")
+_SELECTED_AT = regex(rb"(?:set_backend|use_backend|backend)\s*[(=]\s*[\"']cutile-rs[\"']")
+_BACKENDS = regex(rb"set_backend|is_backend_available|[\"']cutile[\"'-]|\bbackend\s*=")
 
 
 @dataclass(frozen=True, slots=True)

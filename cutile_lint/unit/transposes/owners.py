@@ -6,11 +6,11 @@ generics) and of the export (slots) are expressed in what the wrapper passes, so
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.slots import Boundary, Slot
 from cutile_lint.unit.flows import axes as ax
@@ -25,7 +25,7 @@ from cutile_lint.unit.runs import EntryRun
 
 Axes = frozenset[frozenset[int]]
 
-_RANK = re.compile(r"Tensor\s*<[^,<>]*,\s*\{\s*\[([^\]]*)\]")
+_RANK = regex(r"Tensor\s*<[^,<>]*,\s*\{\s*\[([^\]]*)\]")
 _BORROWS = ("from_raw_parts", "borrow_raw_parts", "from_foreign", "borrow_with_owner")
 _LOADS = frozenset(["load_view_tko", "load_pipelined", "load_tile", "load"])
 #: Operations on tiles that leave the axes as they are.
