@@ -13,6 +13,11 @@ import stat
 import sys
 from time import time_ns
 
+try:
+    from _blake2 import blake2b  # `hashlib` brings all of OpenSSL
+except ImportError:
+    from hashlib import blake2b
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,8 +41,6 @@ def stamp_of(state: os.stat_result) -> Stamp:
 
 def digest(data: bytes) -> str:
     """A content hash (hex)."""
-    from hashlib import blake2b
-
     return blake2b(data, digest_size=16).hexdigest()
 
 

@@ -10,13 +10,8 @@ import os
 import sys
 from zlib import adler32, crc32
 
-try:
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
-
 from cutile_lint import __version__
-from cutile_lint.inputs import CACHE_FOLDER
+from cutile_lint.inputs import CACHE_FOLDER, blake2b
 
 #: raise when the shape of an entry changes
 FORMAT = 2

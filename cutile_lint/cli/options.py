@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,7 +13,7 @@ from cutile_lint import __version__
 from cutile_lint.config import Settings
 from cutile_lint.config.settings import OUTPUT_FORMATS
 from cutile_lint.records import replace
-from cutile_lint.reports.view import COLORS
+from cutile_lint.reports.view import COLORS, terminal_width
 from cutile_lint.sources.workspace import absolute
 
 EPILOG = """\
@@ -23,7 +24,7 @@ exit status: 0 clean, 1 findings at or above --min-level, 2 an error of usage, c
 
 class Help(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28)
+        super().__init__(prog, max_help_position=28, width=terminal_width(sys.stdout) - 2)
 
 
 class Parser(argparse.ArgumentParser):

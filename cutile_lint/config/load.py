@@ -9,6 +9,7 @@ from typing import Any
 
 from cutile_lint.config.settings import Settings
 from cutile_lint.errors import UserError
+from cutile_lint.plain_toml import plain_toml
 from cutile_lint.records import replace
 from cutile_lint.sources.workspace import Workspace, absolute
 
@@ -131,14 +132,7 @@ def _table(file: Path, workspace: Workspace) -> dict[str, Any] | None:
     own = file.name != PROJECT_NAME
     if not own and "cutile-lint" not in source.text:
         return None  # reading TOML costs more than the rest of the start
-    try:
-        import tomllib
-    except ModuleNotFoundError:
-        import tomli as tomllib  # pyright: ignore[reportMissingImports]
-    try:
-        document = tomllib.loads(source.text.removeprefix("\ufeff"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UserError(f"{file}: not valid TOML: {str(error) or type(error).__name__}") from None
+    document = _document(file, source.text.removeprefix("\ufeff"))
     if own:
         table = document.get("tool", {}).get("cutile-lint", document) if isinstance(document.get("tool"), dict) else document
     else:
@@ -149,3 +143,17 @@ def _table(file: Path, workspace: Workspace) -> dict[str, Any] | None:
     if not isinstance(table, dict):
         raise UserError(f"{file}: `tool.cutile-lint` is no table")
     return dict(table)
+
+
+def _document(file: Path, text: str) -> dict[str, Any]:
+    plain = plain_toml(text)
+    if plain is not None:
+        return plain
+    try:
+        import tomllib
+    except ModuleNotFoundError:
+        import tomli as tomllib  # pyright: ignore[reportMissingImports]
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UserError(f"{file}: not valid TOML: {str(error) or type(error).__name__}") from None

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-import tree_sitter_rust
-from tree_sitter import Language, Node, Query, QueryCursor, QueryError
+from tree_sitter import Node, Query, QueryCursor, QueryError
 
 from cutile_lint.frontends.rust.mend import mend
-from cutile_lint.frontends.rust.reader import TooSlow, start_clock, tree
+from cutile_lint.frontends.rust.reader import TooSlow, language, start_clock, tree
 from cutile_lint.sources import Source, Span
 
 #: macro text inside macro text
@@ -26,7 +25,7 @@ class BadQuery(ValueError):
 def compiled(query: str) -> Query:
     """Raises :class:`BadQuery`."""
     try:
-        return Query(Language(tree_sitter_rust.language()), query)
+        return Query(language(), query)
     except (QueryError, ValueError, SyntaxError) as error:
         raise BadQuery(str(error)) from None
 

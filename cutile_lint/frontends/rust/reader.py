@@ -8,13 +8,13 @@ stays ``$E``.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
 from functools import cache
 from typing import TypeAlias
 
-import tree_sitter_rust
 from tree_sitter import Language, Node, Parser
 
 from cutile_lint.frontends import syntax
@@ -238,7 +238,24 @@ def parts(node: Node) -> list[Node]:
 
 @cache
 def language() -> Language:
-    return Language(tree_sitter_rust.language())
+    return Language(grammar())
+
+
+def grammar() -> object:
+    """``tree_sitter_rust.language()`` without the module around it, which prepares for reading query files and costs ten times as much."""
+    from importlib.machinery import PathFinder
+    from importlib.util import module_from_spec
+
+    name = "tree_sitter_rust._binding"
+    package = PathFinder.find_spec("tree_sitter_rust")
+    found = PathFinder.find_spec(name, package.submodule_search_locations) if package is not None else None
+    if name not in sys.modules and found is not None and found.loader is not None:
+        module = sys.modules[name] = module_from_spec(found)
+        found.loader.exec_module(module)
+        return module.language()
+    import tree_sitter_rust
+
+    return tree_sitter_rust.language()
 
 
 class _Local(threading.local):

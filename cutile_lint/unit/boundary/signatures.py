@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends.cdef import CParam
@@ -153,6 +152,8 @@ def _edits(boundary: Boundary, given: list[CParam], wanted: list[str], places: l
     old = [normal(param.name) for param in given]
     new = [normal(slot.name) for slot in slots]
     if sorted(old) != sorted(new) or len(given) != len(wanted):
+        from difflib import SequenceMatcher
+
         matcher = SequenceMatcher(a=old, b=new, autojunk=False)
         operations = matcher.get_opcodes()
     else:

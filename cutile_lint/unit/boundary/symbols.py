@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,6 +111,8 @@ def _meant(called: str, declared: list[str], exports: dict[str, Export]) -> str 
     both = [name for name in declared if name in exports]
     if len(both) == 1:
         return both[0]
+    from difflib import get_close_matches
+
     if len(exports) == 1:
         only = next(iter(exports))
         return only if get_close_matches(called, [only], 1, 0.6) else None

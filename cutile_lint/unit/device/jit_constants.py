@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
@@ -98,6 +96,8 @@ def _plain(text: str) -> str | None:
     match = _SCIENTIFIC.fullmatch(text.strip())
     if match is None:
         return None
+    from decimal import Decimal
+
     digits = format(Decimal(match.group(1).replace("_", "")).normalize(), "f")
     sign = "-" if text.lstrip().startswith("-") else ""
     return sign + (digits if "." in digits else digits + ".0") + (match.group(2) or "")
@@ -114,7 +114,11 @@ def _qualified(name: str) -> str | None:
     value = _CONSTANTS.get(constant, limits.get(constant, -limits["MAX"] if constant == "MIN" else None))
     if value is None:
         return ""
+    from decimal import Decimal
+
     if kind == "f32":
+        import struct
+
         value = struct.unpack("f", struct.pack("f", value))[0]
     digits = format(Decimal(value), "f")
     return (digits if "." in digits else digits + ".0") + kind

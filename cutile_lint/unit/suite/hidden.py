@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.machine.trace import Trace

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.machine.trace import Event, Trace
