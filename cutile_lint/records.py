@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dataclasses import dataclass, field, replace
 else:
+    #: instances of a class before its constructor is generated
+    _FEW = 8
     _ABSENT = type("absent", (), {"__repr__": lambda self: "<absent>"})()
 
     class _Field:
@@ -65,7 +67,8 @@ else:
                     if "__eq__" not in body:
                         added[name] = None
                     continue
-                added[name] = _at_first_use(name, make, whole, frozen, slots)
+                made_late = _after_a_few if name == "__init__" else _at_first_use
+                added[name] = made_late(name, make, whole, frozen, slots)
         if "__repr__" not in body:
             added["__repr__"] = _repr
         if frozen:
@@ -101,6 +104,43 @@ else:
 
         stand_in.__name__ = name
         return stand_in
+
+    def _after_a_few(name, make, whole, frozen, slots):
+        """A constructor for a class that has few instances, as most have: making one of its own costs as much as forty of them."""
+        left = _FEW
+
+        def stand_in(self, *values, **named):
+            nonlocal left
+            left -= 1
+            if left < 0 or not _filled(self, whole[0], values, named):
+                function = make(whole[0], frozen, slots)
+                type.__setattr__(whole[0], name, function)
+                return function(self, *values, **named)
+
+        stand_in.__name__ = name
+        return stand_in
+
+    def _filled(self, cls, values, named):
+        """Set the fields; False, with nothing that lasts, for a call that the constructor is to refuse."""
+        fields = cls.__record_fields__
+        given = {**dict(zip(cls.__match_args__, values, strict=False)), **named}
+        if len(given) < len(values) + len(named) or not given.keys() <= set(cls.__match_args__):
+            return False
+        for key, item in fields.items():
+            if key in given:
+                value = given[key]
+            elif item.default_factory is not _ABSENT:
+                value = item.default_factory()
+            elif item.default is not _ABSENT:
+                value = item.default
+            elif item.init:
+                return False
+            else:
+                continue
+            object.__setattr__(self, key, value)
+        if hasattr(cls, "__post_init__"):
+            self.__post_init__()
+        return True
 
     def _init(cls, frozen, slots):
         names: dict[str, Any] = {"absent": _ABSENT}

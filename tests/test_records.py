@@ -69,6 +69,24 @@ def test_it_behaves_like_the_standard_one(options: dict[str, bool]) -> None:
             assert item.first == 2
 
 
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_the_first_instances_are_like_the_later_ones(options: dict[str, bool]) -> None:
+    """The constructor is generated after a few."""
+    ours = make(records, options)
+    shown = set()
+    for _ in range(20):
+        shown.add((repr(ours(1, third=[3])), repr(ours(first=1)), repr(ours(1, "x", [], 9))))
+    assert len(shown) == 1
+    for call in ((), (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 6)):
+        with pytest.raises(TypeError):
+            make(records, options)(*call)
+    for named in ({"first": 1, "other": 2}, {"first": 1, "fifth": 2}, {"second": 2}):
+        with pytest.raises(TypeError):
+            make(records, options)(**named)
+    with pytest.raises(TypeError):
+        make(records, options)(1, first=1)
+
+
 @records.dataclass(frozen=True, slots=True)
 class Base:
     first: int
