@@ -19,6 +19,15 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
     "row_scale": [("row_scale.py", "torch.empty_like", "torch.zeros_like")],
     "gemm": [("gemm.py", "torch.empty", "torch.zeros")],
 }
+#: what the faulty example of `scale_residual` has not gone wrong yet, to ten faults that `--fix` mends: (file, old, new)
+MORE_FAULTS = [
+    ("wrapper.py", "    x = x.contiguous().view(-1)\n", "    x = x.reshape(-1)\n"),
+    ("wrapper.py", "torch.zeros_like(x), x, residual", "torch.zeros_like(x), x.contiguous(), residual"),
+    ("wrapper.py", "    check_rc(rc, _FFI_NAME)\n", ""),
+    ("wrapper.py", "    float alpha, int32_t block,", "    int32_t block, float alpha,"),
+    ("wrapper.py", "    shape = x.shape\n", "    shape = x.shape  # cutile-lint: ignore[CTL106] not needed\n"),
+    ("ffi.rs", " || x.is_null() || residual.is_null()", ""),
+]
 
 
 def templates() -> list[tuple[str, dict[str, str]]]:
@@ -75,6 +84,17 @@ def generate(folder: Path, count: int) -> int:
         path.write_text(merged[path.name](texts), encoding="utf-8")
         written += 1
     return written
+
+
+def ten_faults(folder: Path) -> None:
+    """Write an op with ten faults that ``--fix`` mends; what is there is written over."""
+    files = _read(ROOT / "examples" / "faulty" / "skill" / "scale_residual")
+    for path, old, new in MORE_FAULTS:
+        assert old in files[path], old
+        files[path] = files[path].replace(old, new)
+    (folder / ".git").mkdir(parents=True, exist_ok=True)
+    for path, text in files.items():
+        (folder / path).write_text(text, encoding="utf-8")
 
 
 def _libraries(texts: list[str]) -> str:

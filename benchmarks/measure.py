@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,12 +21,14 @@ class Command:
     name: str
     arguments: Sequence[str | Path]
     cwd: Path = ROOT
+    before: Callable[[], None] = lambda: None
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
     #: megabytes, of the largest single process
     memory: float = 0.0
 
     def run(self, record: bool = True) -> None:
+        self.before()
         start = time.perf_counter()
         process = subprocess.Popen(
             [str(word) for word in self.arguments],

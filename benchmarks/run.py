@@ -18,11 +18,12 @@ import tempfile
 import time
 import venv
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.generate import generate
+from benchmarks.generate import generate, ten_faults
 from benchmarks.measure import ROOT, Command, measure, ours
 
 PEERS = ["ruff", "fixit", "flake8", "ast-grep-cli"]
@@ -56,6 +57,7 @@ BUDGETS = [
     Budget("whole tree", "cutile-lint, cold", "Fixit, one rule", 0.03),
     Budget("whole tree", "cutile-lint, cold", "ruff, cold", 6),
     Budget("whole tree", "cutile-lint, nothing changed", "python -c pass", 4),
+    Budget("ten faults", "cutile-lint --fix", "cutile-lint, cold", 3),
 ]
 
 
@@ -84,6 +86,21 @@ def commands(target: Path, cache: Path, rust: list[Path]) -> list[Command]:
         Command("flake8", [bin_ / "flake8", "--isolated", target]),
         Command("Fixit, one rule", [bin_ / "fixit", "--quiet", "--rules", FIXIT_RULE, "lint", target]),
     ]
+
+
+def fixing(folder: Path, rounds: int) -> list[Command]:
+    """An op with ten faults, checked and mended; it is made anew before each."""
+    print(f"ten faults: {folder}", file=sys.stderr)
+    faulty = partial(ten_faults, folder)
+    listed = [
+        Command("python -c pass", [sys.executable, "-c", "pass"]),
+        Command("cutile-lint, cold", ours("--no-cache", folder), before=faulty),
+        Command("cutile-lint --fix", ours("--no-cache", "--fix", folder), before=faulty),
+    ]
+    for command in listed:
+        command.run(record=False)
+    measure(listed, rounds)
+    return listed
 
 
 def examine(name: str, target: Path, rust: list[Path], rounds: int, scratch: Path) -> list[Command]:
@@ -152,7 +169,7 @@ def main() -> None:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--tilegym", type=Path, help="a checkout of TileGym")
     made.add_argument("--op", type=Path, help="the wrapper to check alone (default: the one of bmm)")
-    made.add_argument("--only", choices=("one op", "whole tree"), help="one of the two tables")
+    made.add_argument("--only", choices=("one op", "whole tree", "ten faults"), help="one of the tables")
     made.add_argument("--rounds", type=int, default=5)
     made.add_argument("--by", choices=("wall", "cpu"), default="wall", help="what ratios are made of; cpu on a busy machine")
     made.add_argument("--write", type=Path, metavar="FOLDER")
@@ -167,10 +184,12 @@ def main() -> None:
         wrapper = options.op or next(iter(sorted(tree.rglob("ops/cutile_rs/bmm.py"))), None) or next(tree.rglob("*_0000.py"))
         rust = sorted((wrapper.parent / f"{wrapper.stem}_kernel").glob("*.rs"))
         tables = {}
-        if options.only != "whole tree":
+        if options.only in (None, "one op"):
             tables["one op"] = examine("one op", wrapper.resolve(), rust, options.rounds, scratch)
-        if options.only != "one op":
+        if options.only in (None, "whole tree"):
             tables["whole tree"] = examine("whole tree", tree.resolve(), [], max(1, options.rounds // 2), scratch)
+        if options.only in (None, "ten faults"):
+            tables["ten faults"] = fixing(scratch / "ten-faults", options.rounds)
     text = text_of(tables, versions, options.by)
     print(text)
     if options.write:

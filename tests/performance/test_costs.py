@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.generate import generate
+from benchmarks.generate import generate, ten_faults
 from cutile_lint.config import Configurations
 from cutile_lint.engine import api
 from cutile_lint.engine.cases import load_base
@@ -99,6 +99,15 @@ def test_rust_is_parsed_for_rust_only(tmp_path: Path) -> None:
     status, names = modules_of(tmp_path, "--no-cache")
     assert status == 0
     assert names & {"tree_sitter", "tree_sitter_rust", *HEAVY} == set()
+
+
+def test_the_op_whose_fixes_are_measured_has_ten_faults(tmp_path: Path) -> None:
+    ten_faults(tmp_path)
+    fixable = [finding.code for finding in check(tmp_path).findings if finding.fix and finding.fix.applicability.value == "safe"]
+    assert len(fixable) == 10
+    status, names = modules_of(tmp_path, "--no-cache", "--fix", "--exit-zero")
+    assert status == 0
+    assert not names & {"libcst", "hashlib", "tree_sitter_rust"}
 
 
 # ── reads and parses ──
