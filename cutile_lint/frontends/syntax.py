@@ -26,10 +26,10 @@ from cutile_lint.sources.watch import looked, state, watching
 if TYPE_CHECKING:  # a type checker sees dataclasses; at run time they would cost a third of a check of one op
     from dataclasses import dataclass, field
 else:
-    from cutile_lint.frontends.records import field
+    from cutile_lint.frontends.records import field, record
 
     def dataclass(**_):
-        return lambda made: made
+        return record
 
 
 @dataclass(slots=True, eq=False)
@@ -41,14 +41,14 @@ class Node(Record):
         found: list[Node] = []
         for name in self.NODE_FIELDS:
             value = getattr(self, name)
-            if isinstance(value, Node):
-                found.append(value)
-            elif value.__class__ is list:
+            if value.__class__ is list:
                 for element in value:
                     if isinstance(element, Node):
                         found.append(element)
                     elif element.__class__ is tuple:
                         found += [part for part in element if isinstance(part, Node)]
+            elif value is not None and isinstance(value, Node):
+                found.append(value)
         return found
 
     def walk(self) -> Iterator[Node]:
@@ -57,20 +57,21 @@ class Node(Record):
         while stack:
             node = stack.pop()
             yield node
-            below = node.children()
-            below.reverse()
-            stack += below
+            if node.NODE_FIELDS:
+                below = node.children()
+                below.reverse()
+                stack += below
 
 
 N = TypeVar("N", bound=Node)
 
 
 class Expr(Node):
-    pass
+    __slots__ = ()
 
 
 class Stmt(Node):
-    pass
+    __slots__ = ()
 
 
 # ── expressions ────────────────────────────────────────────────────────────

@@ -44,7 +44,8 @@ class Stamp:
 
 def absolute(path: Path | str) -> Path:
     """``path`` absolute and without ``.`` and ``..``; symbolic links stay as they were spelled."""
-    return Path(os.path.abspath(path))
+    normal = os.path.abspath(path)
+    return path if isinstance(path, Path) and normal == str(path) else Path(normal)
 
 
 class Workspace:
