@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cutile_lint.unit.machine.values import (
     Choice,
     Closure,
@@ -46,6 +48,16 @@ def truth(value: Value) -> bool | None:
     return None
 
 
+_POSITIVE = {"!=": "==", "is not": "is", "not in": "in"}
+
+
+def _positive(test: Term) -> Term | None:
+    """The comparison that one with a negative operator is the opposite of."""
+    if test.op != "compare" or test.name not in _POSITIVE:
+        return None
+    return Term("compare", _POSITIVE[test.name], test.args, place=test.place)
+
+
 def literals(test: Value, holds: bool) -> Condition:
     """The literals that follow from ``test`` being ``holds``: conjunctions are split, negations turned."""
     if isinstance(test, Term):
@@ -53,9 +65,8 @@ def literals(test: Value, holds: bool) -> Condition:
             return literals(test.base, not holds)
         if (test.op == "and" and holds) or (test.op == "or" and not holds):
             return tuple(literal for arg in test.args for literal in literals(arg, holds))
-        if test.op == "compare" and test.name in ("!=", "is not", "not in"):
-            positive = {"!=": "==", "is not": "is", "not in": "in"}[test.name]
-            return (Literal(Term("compare", positive, test.args, place=test.place), not holds),)
+        if (positive := _positive(test)) is not None:
+            return (Literal(positive, not holds),)
         if test.op == "call" and test.name == "bool" and len(test.args) == 1:
             return literals(test.args[0], holds)
     if truth(test) is holds:
@@ -113,33 +124,61 @@ def _implied(test: Value, facts: dict[object, bool], itself: bool = True) -> boo
             if decisive in parts:
                 return decisive
             return None if None in parts else not decisive
-        if test.op == "compare" and test.name in ("!=", "is not", "not in"):
-            positive = {"!=": "==", "is not": "is", "not in": "in"}[test.name]
-            inner = facts.get(Term("compare", positive, test.args).key())
+        if (positive := _positive(test)) is not None:
+            inner = facts.get(positive.key())
             return None if inner is None else not inner
     return truth(test)
 
 
+def _parts(test: Value) -> frozenset[object]:
+    """The keys whose truth decides a test, its own among them."""
+    if not isinstance(test, (Choice, Term)):
+        return frozenset((test.key(),))
+    if test.tests is None:
+        found: set[object] = {test.key()}
+        if isinstance(test, Choice):
+            for path, inner in test.alternatives:
+                found.update(literal.test.key() for literal in path)
+                found |= _parts(inner)
+        elif test.op in ("not", "and", "or"):
+            for arg in test.args:
+                found |= _parts(arg)
+        elif (positive := _positive(test)) is not None:
+            found.add(positive.key())
+        test.tests = frozenset(found)
+    return test.tests
+
+
 class _Facts:
-    """What a set of literals says about tests, by unit propagation: ``not (a and b)`` with ``a`` gives ``not b``."""
+    """What literals say about tests, by unit propagation: ``not (a and b)`` with ``a`` gives ``not b``.
 
-    __slots__ = ("conflict", "equal", "known", "pending")
+    ``before``: what the first of them say; the others go on from there.
+    """
 
-    def __init__(self, paths: tuple[Condition, ...]) -> None:
-        self.known: dict[object, bool] = {}
-        self.equal: dict[object, object] = {}
-        self.pending: list[Literal] = []
-        self.conflict = False
-        for path in paths:
-            for literal in path:
-                self.add(literal)
-                if self.conflict:
-                    return
-        self._propagate()
+    __slots__ = ("conflict", "equal", "fresh", "known", "pending")
+
+    def __init__(self, literals: Iterable[Literal], before: _Facts | None = None) -> None:
+        self.known: dict[object, bool] = before.known.copy() if before is not None else {}
+        self.equal: dict[object, object] = before.equal.copy() if before is not None else {}
+        #: compound literals that are not used up
+        self.pending: list[Literal] = before.pending.copy() if before is not None else []
+        self.conflict = before is not None and before.conflict
+        #: tests whose truth has become known since the pending literals were looked at
+        self.fresh: set[object] = set()
+        for literal in literals:
+            if self.conflict:
+                return
+            self.add(literal)
+        if not self.conflict:
+            self._propagate()
 
     def add(self, literal: Literal) -> None:
         key = literal.test.key()
-        if self.known.setdefault(key, literal.holds) is not literal.holds:
+        known = self.known.get(key)
+        if known is None:
+            self.known[key] = literal.holds
+            self.fresh.add(key)
+        elif known is not literal.holds:
             self.conflict = True
             return
         pair = _equality(literal)
@@ -147,6 +186,7 @@ class _Facts:
             self.conflict = True
         if isinstance(literal.test, Choice) or (isinstance(literal.test, Term) and literal.test.op in ("and", "or")):
             self.pending.append(literal)
+            self.fresh.add(key)
 
     def _propagate(self) -> None:
         for key, constant in self.equal.items():
@@ -154,12 +194,14 @@ class _Facts:
                 self.conflict = True
             if self.known.get(key) is False and constant[0] == "known" and constant[2]:  # type: ignore[index]
                 self.conflict = True
-        for _ in range(3):
+        while self.fresh and not self.conflict:
+            fresh, self.fresh = self.fresh, set()
             waiting, self.pending = self.pending, []
             for literal in waiting:
-                self._step(literal)
-            if self.conflict or len(self.pending) >= len(waiting):
-                return
+                if fresh.isdisjoint(_parts(literal.test)):
+                    self.pending.append(literal)
+                else:
+                    self._step(literal)
 
     def _step(self, literal: Literal) -> None:
         """Use one compound literal: drop it when it is decided, take over its last open part, or keep it for later."""
@@ -209,18 +251,31 @@ def implies(path: Condition, test: Value) -> bool | None:
 
 
 #: The facts of literals asked about before, by the literals' identities. Three questions of four are repeated ones.
-_ASKED: dict[tuple[int, ...], tuple[tuple[Condition, ...], _Facts]] = {}
+_ASKED: dict[tuple[int, ...], tuple[Condition, _Facts]] = {}
 _MAX_ASKED = 4096
 
 
 def _facts(paths: tuple[Condition, ...]) -> _Facts:
-    key = tuple([id(literal) for path in paths for literal in path])
+    """What all the paths say together. They grow literal by literal: what is known of a beginning is gone on from."""
+    flat = paths[0] if len(paths) == 1 else tuple([literal for path in paths for literal in path])
+    key = tuple([id(literal) for literal in flat])
     known = _ASKED.get(key)
-    if known is None:
-        if len(_ASKED) >= _MAX_ASKED:
-            _ASKED.clear()
-        known = _ASKED[key] = (paths, _Facts(paths))  # the paths keep the literals, and so their identities, alive
-    return known[1]
+    if known is not None:
+        return known[1]
+    before = _facts(paths[:-1]) if len(paths) > 1 else None
+    start = len(flat) - len(paths[-1])
+    if before is None:
+        for start in range(len(key) - 1, 0, -1):
+            if (asked := _ASKED.get(key[:start])) is not None:
+                before = asked[1]
+                break
+        else:
+            start = 0
+    facts = _Facts(flat[start:], before)
+    if len(_ASKED) >= _MAX_ASKED:
+        _ASKED.clear()
+    _ASKED[key] = (flat, facts)  # the path keeps the literals, and so their identities, alive
+    return facts
 
 
 def forget() -> None:
