@@ -15,6 +15,7 @@ from cutile_lint.server.links import Links, links_of_op, merged
 from cutile_lint.sources import OpenSource, Place, Span
 from cutile_lint.sources.watch import Watch, watching
 from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.linking.program import Program
 
 #: notes beyond which everything is run again
 _MOST = 50_000
@@ -48,11 +49,14 @@ class Together(Exception):
 class Parts:
     """The ops of one file.
 
-    ``units``: makes the ops with the given numbers (None: all); ``run``: runs the rules on one of them.
+    ``program``: the files for a run from the beginning; ``units``: makes the ops with the given numbers (None: all); ``run``: runs
+    the rules on one of them.
     """
 
     def __init__(self) -> None:
         self.parts: list[Part] = []
+        #: the files of all runs
+        self.program: Program | None = None
         #: what was looked at for any of them
         self.common = Watch()
         #: trees of the open files among it
@@ -61,22 +65,25 @@ class Parts:
         #: the links of all; None when they are to be put together
         self._links: Links | None = None
 
-    def bring_up(self, units: Callable[[Container[int] | None], list[KernelUnit]], run: Callable[[KernelUnit], Report]) -> None:
+    def bring_up(
+        self,
+        program: Callable[[], Program],
+        units: Callable[[Program, Container[int] | None], list[KernelUnit]],
+        run: Callable[[KernelUnit], Report],
+    ) -> None:
         """Run what is stale, or everything the first time. Raises :class:`Together`."""
         numbers = self.stale
         if self.parts and not numbers:
             return
         self._links = None
-        if len(numbers) == len(self.parts):
-            self.parts, self.common, self.trees, self.asked = [], Watch(), {}, set()
+        self.program = self.program or program()
         with watching(self.common):
-            made = units(numbers if self.parts else None)
+            made = units(self.program, numbers if self.parts else None)
             if not made or (self.parts and len(made) != len(numbers)):
                 raise Together
             fresh = [self._part(unit, run(unit)) for unit in made]
-        program = made[0].program
-        for path, module in program.modules.items():
-            if isinstance(program.workspace.source(path), OpenSource) and self.trees.setdefault(path, module) is not module:
+        for path, module in self.program.modules.items():
+            if isinstance(self.program.workspace.source(path), OpenSource) and self.trees.setdefault(path, module) is not module:
                 raise Together
         if self.parts:
             for number, part in zip(numbers, fresh, strict=True):
@@ -123,7 +130,8 @@ class Parts:
         if self.trees.get(path) is not change.old or not self._unseen(change, path):
             return False
         common = self.common.looked
-        if len(self.common.spans) + len(self.common.answers) > _MOST:
+        read = self.common.spans.get(path, set())
+        if len(read) + len(self.common.answers.get(path, ())) > _MOST:
             return False
         if not common.isdisjoint(change.functions) or (change.functions | change.idle and change.old in common):
             return False
@@ -132,10 +140,7 @@ class Parts:
         if any(change.concerns(one[1]) for one in common if isinstance(one, tuple) and one[0] is change.old):
             return False
         try:
-            spans = [
-                (where, *change.span(Span(start, end))) if where == path else (where, start, end)
-                for where, start, end in self.common.spans
-            ]
+            moved = {change.span(Span(start, end)) for start, end in read}
             for part in self.parts:
                 if part.stale:
                     continue
@@ -151,8 +156,10 @@ class Parts:
         except Lost:
             return False
         self.common.looked = self._now(common, change)
-        self.common.spans[:] = spans
+        self.common.spans[path] = set(moved)
         self.trees[path] = change.new
+        if self.program is not None:
+            self.program.put(change.new)
         return True
 
     def _unseen(self, change: Change, path: Path) -> bool:
@@ -160,10 +167,10 @@ class Parts:
         common = self.common
         if path in common.whole:
             return False
-        if any(where == path and start <= change.end and end >= change.start for where, start, end in common.spans):
+        if any(start <= change.end and end >= change.start for start, end in common.spans.get(path, ())):
             return False
         after = change.new.source.raw
-        return MARK not in after and all(question(after) == answer for where, question, answer in common.answers if where == path)
+        return MARK not in after and all(question(after) == answer for question, answer in common.answers.get(path, ()))
 
     @staticmethod
     def _now(looked: Iterable[object], change: Change) -> set[object]:

@@ -417,7 +417,8 @@ class Session:
         plan = self._plan_of[key]
         try:
             parts.bring_up(
-                lambda numbers: plan.units_of(key, self._trees, numbers),
+                lambda: plan.program(self._trees),
+                lambda program, numbers: plan.units_of(key, program, numbers),
                 lambda unit: run([unit], self._rules, self._settings_for, known=self._codes.get, proceed=proceed),
             )
             links = parts.links() if self._wants_links() else NO_LINKS
@@ -448,7 +449,7 @@ class Session:
                 covered = {path for outcome in self._outcomes.values() for path in outcome.rust}
                 units = plan.loose_units(covered, trees)
             else:
-                units = plan.units_of(key, trees)
+                units = plan.units_of(key, plan.program(trees))
         except UserError as error:
             errors.append(str(error))
         except Exception as error:

@@ -151,12 +151,12 @@ class OpenSource(Source):
     def tells(self, question: Callable[[bytes], T]) -> T:
         answer = question(self._raw)
         if state.watch is not None:
-            state.watch.answers.append((self.path, question, answer))
+            state.watch.answers.setdefault(self.path, []).append((question, answer))
         return answer
 
     def part(self, start: int, end: int) -> bytes:
         if state.watch is not None:
-            state.watch.spans.append((self.path, start, end))
+            state.watch.read(self.path, start, end)
         return self._raw[start:end]
 
     @property
@@ -167,7 +167,7 @@ class OpenSource(Source):
 
     def slice(self, span: Span) -> str:
         if state.watch is not None:
-            state.watch.spans.append((self.path, span.start, span.end))
+            state.watch.read(self.path, *span)
         return self._raw[span.start : span.end].decode("utf-8", "replace")
 
     def position(self, offset: int) -> tuple[int, int]:

@@ -20,12 +20,15 @@ class Watch:
     def __init__(self) -> None:
         #: functions whose body was read, modules that were walked
         self.looked: set[object] = set()
-        #: parts of texts that were read
-        self.spans: list[tuple[Path, int, int]] = []
+        #: parts of texts that were read, by file
+        self.spans: dict[Path, set[tuple[int, int]]] = {}
         #: texts that were read in a way that nothing is known of
         self.whole: set[Path] = set()
-        #: questions about a whole text, and their answers
-        self.answers: list[tuple[Path, Callable[[bytes], Any], Any]] = []
+        #: questions about a whole text and their answers, by file
+        self.answers: dict[Path, list[tuple[Callable[[bytes], Any], Any]]] = {}
+
+    def read(self, path: Path, start: int, end: int) -> None:
+        self.spans.setdefault(path, set()).add((start, end))
 
     def apart(self) -> Watch:
         """A watch with functions of its own and all else in common."""

@@ -38,12 +38,12 @@ class StaleText:
 
 def stale_texts(unit: KernelUnit) -> Iterator[StaleText]:
     folders = {path.parent: None for path in runtime_files(unit, "check-rc", "autotune-launch")}
-    # a runtime is shared by all ops of a run
-    judged: dict[Path, list[StaleText]] = unit.program.__dict__.setdefault("stale_texts", {})
-    for folder in folders:
-        if folder not in judged:
-            judged[folder] = list(_in_package(list(_modules(unit, folder))))
-        yield from judged[folder]
+    for folder in folders:  # a runtime is shared by all ops of a run
+
+        def found(folder: Path = folder) -> list[StaleText]:
+            return list(_in_package(list(_modules(unit, folder))))
+
+        yield from unit.program.once((stale_texts, folder), found)
     yield from _in_package([module for module in unit.python_modules if module.source.path.parent not in folders])
 
 

@@ -61,12 +61,8 @@ class Drift:
 def drifts(unit: KernelUnit) -> Iterator[Drift]:
     files = runtime_files(unit, "make-tensor-desc", "bind-kernel-function-cffi")
     shared = [module for module in unit.rust_modules if any(word in module.source.data for word in _RUST_SIDE)]
-    # both are shared by all ops of a run
-    judged: dict[tuple[Path, ...], list[Drift]] = unit.program.__dict__.setdefault("descriptor_drifts", {})
-    key = (*files, *(module.source.path for module in shared))
-    if key not in judged:
-        judged[key] = list(_drifts(unit, files, shared))
-    yield from judged[key]
+    key = (drifts, *files, *(module.source.path for module in shared))  # both are shared by all ops of a run
+    yield from unit.program.once(key, lambda: list(_drifts(unit, files, shared)))
 
 
 def _drifts(unit: KernelUnit, files: list[Path], shared: list[syntax.Module]) -> Iterator[Drift]:

@@ -217,8 +217,13 @@ def _tried(keys: list[object], background: Condition) -> Iterator[Assignment]:
 
 
 def all_hold(path: Condition, given: Assignment) -> bool | None:
-    outcomes = [holds_under(literal, given) for literal in path]
-    return False if False in outcomes else None if None in outcomes else True
+    answer: bool | None = True
+    for literal in path:
+        holds = holds_under(literal, given)
+        if holds is False:
+            return False
+        answer = None if holds is None else answer
+    return answer
 
 
 def possible(path: Condition, background: Condition = ()) -> bool | None:
@@ -226,8 +231,13 @@ def possible(path: Condition, background: Condition = ()) -> bool | None:
     tried = assignments(path, background)
     if tried is None:
         return None
-    outcomes = {all_hold(path, given) for given in tried}
-    return True if True in outcomes else None if None in outcomes else False
+    answer: bool | None = False
+    for given in tried:
+        holds = all_hold(path, given)
+        if holds:
+            return True
+        answer = None if holds is None else answer
+    return answer
 
 
 def together(first: Condition, second: Condition, background: Condition = ()) -> bool | None:

@@ -44,7 +44,12 @@ class Config:
 
     def folder(self, tuning: Tuning) -> Folder:
         """Evaluates with this config as the tuner's ``cfg``."""
+        known = tuning.answers.get(self)
+        if not isinstance(known, Folder):
+            known = tuning.answers[self] = self._folder(tuning)
+        return known
 
+    def _folder(self, tuning: Tuning) -> Folder:
         def lookup(term: Term) -> Value | None:
             if term.op == "field" and is_config(term.base, tuning):
                 return self.fields.get(term.name)
@@ -64,7 +69,12 @@ def is_config(value: Value, tuning: Tuning) -> bool:
 
 def configs_of(tuning: Tuning) -> list[Config] | None:
     """All configs of a tuner call with their conditions; None when some are not known."""
-    return _configs(tuning.configs, ()) if tuning.configs is not None else None
+    if tuning.configs is None:
+        return None
+    if _configs not in tuning.answers:
+        tuning.answers[_configs] = _configs(tuning.configs, ())
+    found = tuning.answers[_configs]
+    return [*found] if isinstance(found, list) else None
 
 
 def _configs(configs: Value, base: Condition) -> list[Config] | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from cutile_lint.unit.machine.paths import contradictory, extend
-from cutile_lint.unit.machine.values import Choice, Condition, Entries, Items, Known, Record, Term, Value
+from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Term, Value
 
 #: More combinations than this are given up as unknown.
 _MAX_OUTCOMES = 24
@@ -43,6 +43,8 @@ class Folder:
 
     def __init__(self, lookup: Callable[[Term], Value | None]) -> None:
         self._lookup = lookup
+        #: outcomes of terms and choices by their identity, which the value kept with them keeps alive
+        self._known: dict[int, tuple[Value, list[Outcome]]] = {}
 
     def outcomes(self, value: Value, path: Condition = ()) -> list[Outcome]:
         """The Python values that ``value`` may have on ``path``, each with the conditions that stay open; UNKNOWN among them."""
@@ -73,12 +75,18 @@ class Folder:
             return [((), UNKNOWN)]
         if isinstance(value, Known):
             return [((), value.value)]
-        if isinstance(value, Choice):
-            return list(self._chosen(value, depth)) or [((), UNKNOWN)]
+        if isinstance(value, (Choice, Term)):
+            known = self._known.get(id(value))
+            if known is None:
+                known = self._known[id(value)] = (value, self._worked_out(value, depth))
+            return known[1]
         if isinstance(value, Items) and not value.open and not any(value.conditions):
             return self._combined(value.items, depth, lambda *items: tuple(items))
-        if isinstance(value, (Record, Entries, Items)) or not isinstance(value, Term):
-            return [((), UNKNOWN)]
+        return [((), UNKNOWN)]
+
+    def _worked_out(self, value: Term | Choice, depth: int) -> list[Outcome]:
+        if isinstance(value, Choice):
+            return list(self._chosen(value, depth)) or [((), UNKNOWN)]
         if (known := self._lookup(value)) is not None:
             return self._outcomes(known, depth + 1)
         return self._term(value, depth)

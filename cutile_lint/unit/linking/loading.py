@@ -46,19 +46,21 @@ class Plan:
         """Number of batches, that of the rest included."""
         return len(self._batches) + 1
 
-    def units_of(self, wrapper: Path, parsed: Parsed | None = None, only: Container[int] | None = None) -> list[KernelUnit]:
+    def program(self, parsed: Parsed | None = None) -> Program:
+        """The files for one more run."""
+        return Program(self.workspace, self.settings.runtime_names, parsed or self._parsed)
+
+    def units_of(self, wrapper: Path, program: Program, only: Container[int] | None = None) -> list[KernelUnit]:
         """The units of one wrapper, as often as asked for: an editor's files change in between. ``only``: numbers of its ops."""
-        program = Program(self.workspace, self.settings.runtime_names, parsed or self._parsed)
         return _wrapper_units(wrapper, self._layout, program, self.settings, only)
 
     def loose_units(self, covered: set[Path], parsed: Parsed | None = None) -> list[KernelUnit]:
         """The units of Rust files that no wrapper uses; ``covered`` are the Rust files of those that have one."""
-        program = Program(self.workspace, self.settings.runtime_names, parsed or self._parsed)
-        return _loose_units(covered, self._layout, program, self.settings)
+        return _loose_units(covered, self._layout, self.program(parsed), self.settings)
 
     def units(self, number: int) -> list[KernelUnit]:
         """The units of a batch, partner files found and read; in order of their wrapper's path."""
-        program = Program(self.workspace, self.settings.runtime_names, self._parsed)
+        program = self.program()
         if number == len(self._batches):
             return _loose_units(self.covered, self._layout, program, self.settings)
         units = [

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cutile_lint.config.settings import RUNTIME_NAMES
 from cutile_lint.frontends import syntax
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from cutile_lint.unit.linking.crate import Crate
     from cutile_lint.unit.machine.machine import Machine
     from cutile_lint.unit.machine.statements import Statements
+    from cutile_lint.unit.suite.runs import Suite
 
+T = TypeVar("T")
 _MUTATORS = frozenset(["append", "add", "update", "setdefault", "extend", "pop", "clear", "discard", "remove", "insert"])
 
 
@@ -91,6 +93,9 @@ class Program:
         self._resolved: dict[tuple[Path, str, int], Path | None] = {}
         self._mutable: dict[Path, set[str]] = {}
         self._runtime: dict[Path, bool] = {}
+        self._answers: dict[object, object] = {}
+        #: test files that were loaded, shared by all ops
+        self.suites: dict[Path, Suite] = {}
 
     # ── files ──
 
@@ -100,6 +105,21 @@ class Program:
             source = self.workspace.source(path)
             self.modules[path] = self._parsed.module(source) if source is not None else None
         return self.modules[path]
+
+    def put(self, module: syntax.Module) -> None:
+        """Let another tree stand for its file: what the old one told is found out anew. Imports are to be the same."""
+        path = module.source.path
+        self.modules[path] = module
+        self._mutable.pop(path, None)
+        self._runtime.pop(path, None)
+        self._answers.clear()
+        self.suites = {of: suite for of, suite in self.suites.items() if path not in suite.program.modules}
+
+    def once(self, question: object, answer: Callable[[], T]) -> T:
+        """The answer to a question about files: found once for all ops of a run."""
+        if question not in self._answers:
+            self._answers[question] = answer()
+        return self._answers[question]  # type: ignore[return-value]
 
     def ir_module(self, path: Path) -> IrModule | None:
         """The parsed Tile IR text; None when there is none or it cannot be read."""

@@ -95,6 +95,8 @@ class Tuning:
     output: Value | None = None
     result: Value | None = None
     config: Value | None = None
+    #: what has been worked out about its configs, by the question
+    answers: dict[object, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -41,8 +41,6 @@ class OpSuite:
         self.unit = unit
         self.op = unit.name
         self.workspace = unit.program.workspace
-        #: ops of one wrapper share their program, and with it the files of its tests
-        self._suites: dict[Path, Suite] = unit.program.__dict__.setdefault("suites", {})
 
     @cached_property
     def files(self) -> SuiteFiles:
@@ -54,9 +52,10 @@ class OpSuite:
         return source.data if source is not None else b""
 
     def suite(self, path: Path) -> Suite:
-        if path not in self._suites:
-            self._suites[path] = Suite(self.unit.program, path, self.files.roots.get(path, path.parent))
-        return self._suites[path]
+        suites = self.unit.program.suites
+        if path not in suites:
+            suites[path] = Suite(self.unit.program, path, self.files.roots.get(path, path.parent))
+        return suites[path]
 
     @cached_property
     def naming(self) -> list[Path]:
