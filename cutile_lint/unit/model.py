@@ -209,7 +209,7 @@ class KernelUnit:
         """The functions inside of ``#[cutile::module]``s."""
         from cutile_lint.unit.device.types import device_functions
 
-        return list(device_functions(self))
+        return self.crate.once(device_functions, lambda: list(device_functions(self.crate)))
 
     # ── transposes ──
 
@@ -259,7 +259,7 @@ class KernelUnit:
 
         path = self.layout.manifest
         source = self.program.workspace.source(path) if path is not None else None
-        return read_manifest(source) if source is not None else None
+        return self.program.once((read_manifest, path), lambda: read_manifest(source)) if source is not None else None
 
     # ── generated IR ──
 

@@ -13,7 +13,7 @@ _INTEGERS = frozenset(["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for device in unit.device_functions:
-        for node in device.function.walk():
+        for node in device.nodes:
             if not (isinstance(node, syntax.Call) and isinstance(node.func, syntax.Attr) and node.func.name == "step_by"):
                 continue
             step = node.args[0].value if len(node.args) == 1 else None

@@ -35,7 +35,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
 def _conditional_values(device: DeviceFunction) -> Iterator[tuple[syntax.Cond, str]]:
     """``if`` expressions with the type that is expected of them ("" when that is not written)."""
     expected: dict[int, str] = {}
-    for node in device.function.walk():
+    for node in device.nodes:
         if isinstance(node, syntax.Assign) and node.value is not None:
             target = node.targets[0] if len(node.targets) == 1 else None
             found = (
@@ -51,7 +51,7 @@ def _conditional_values(device: DeviceFunction) -> Iterator[tuple[syntax.Cond, s
 def _is_own(device: DeviceFunction, node: syntax.Return) -> bool:
     return not any(
         isinstance(one, syntax.Function) and one is not device.function and one.span.covers(node.span)
-        for one in device.function.walk()
+        for one in device.nodes
     )
 
 

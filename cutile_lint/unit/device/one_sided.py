@@ -91,7 +91,7 @@ def _crosses(device: DeviceFunction, node: syntax.If, name: str) -> bool:
     made = device.declaration(name, node.span.start)
     loops = [one for one, _ in device.statements if isinstance(one, (syntax.For, syntax.While)) and one.span.covers(node.span)]
     carried = [loop.span for loop in loops if made is not None and made.start <= loop.span.start]
-    for part in device.function.walk():
+    for part in device.nodes:
         if isinstance(part, syntax.Name) and part.id == name and not node.span.covers(part.span):
             if device.declaration(name, part.span.start) is not made or _is_target(device, part):
                 continue

@@ -12,6 +12,7 @@ from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
 
 if TYPE_CHECKING:
+    from cutile_lint.unit.linking.crate import Crate
     from cutile_lint.unit.model import KernelUnit
 
 TILES = frozenset(["Tile", "PointerTile"])
@@ -43,7 +44,7 @@ class Declaration:
 class DeviceFunction:
     """A function inside a ``#[cutile::module]``."""
 
-    unit: KernelUnit
+    crate: Crate
     function: syntax.Function
     source: Source
     module: syntax.ModuleDef
@@ -51,6 +52,11 @@ class DeviceFunction:
     @property
     def name(self) -> str:
         return self.function.name
+
+    @cached_property
+    def nodes(self) -> list[syntax.Node]:
+        """All nodes of the function, parents first."""
+        return list(self.function.walk())
 
     def place(self, node: syntax.Node) -> Place:
         return Place(self.source, node.span)
@@ -129,7 +135,7 @@ class DeviceFunction:
         return self._call(node, inner) if isinstance(node, syntax.Call) else ""
 
     def _constant(self, name: str) -> str:
-        item = self.unit.crate.find(name, self.source)
+        item = self.crate.find(name, self.source)
         return item.node.annotation if item is not None and isinstance(item.node, syntax.Assign) else ""
 
     def _call(self, node: syntax.Call, inner) -> str:
@@ -157,7 +163,7 @@ class DeviceFunction:
             return f"{head(kind)}<{element(kind) or '_'}, _>" if head(kind) in TILES else "" if name == "pow" else "Tile<_, _>"
         if name in _TILE_MAKERS:
             return "Tile<_, _>"
-        item = self.unit.crate.find(node.func.id, self.source) if isinstance(node.func, syntax.Name) else None
+        item = self.crate.find(node.func.id, self.source) if isinstance(node.func, syntax.Name) else None
         return item.node.function.returns if item is not None and isinstance(item.node, syntax.FunctionDef) else ""
 
     def is_tile(self, node: syntax.Expr | None) -> bool:
@@ -188,11 +194,11 @@ def arguments(node: syntax.Call) -> list[syntax.Expr]:
     return base + [arg.value for arg in node.args]
 
 
-def device_functions(unit: KernelUnit) -> Iterator[DeviceFunction]:
-    """The functions of the unit's ``#[cutile::module]``s, in text order."""
-    for module in unit.rust_modules:
+def device_functions(crate: Crate) -> Iterator[DeviceFunction]:
+    """The functions of a crate's ``#[cutile::module]``s, in text order."""
+    for module in crate.modules:
         for node in module.body:
-            yield from _in_module(unit, node, module.source)
+            yield from _in_module(crate, node, module.source)
 
 
 def device_modules(unit: KernelUnit) -> Iterator[tuple[syntax.ModuleDef, Source]]:
@@ -206,16 +212,16 @@ def _is_device(node: syntax.ModuleDef) -> bool:
     return any(attribute.path.rsplit("::", 1)[-1] == "module" for attribute in node.attributes)
 
 
-def _in_module(unit: KernelUnit, node: syntax.Node, source: Source) -> Iterator[DeviceFunction]:
+def _in_module(crate: Crate, node: syntax.Node, source: Source) -> Iterator[DeviceFunction]:
     if not isinstance(node, syntax.ModuleDef) or node.body is None:
         return
     if _is_device(node):
         for inner in node.walk():
             if isinstance(inner, syntax.FunctionDef):
-                yield DeviceFunction(unit, inner.function, source, node)
+                yield DeviceFunction(crate, inner.function, source, node)
     else:
         for inner in node.body:
-            yield from _in_module(unit, inner, source)
+            yield from _in_module(crate, inner, source)
 
 
 def _declared(node: syntax.Assign, block: Span) -> Iterator[Declaration]:

@@ -24,7 +24,7 @@ class Unbound:
 
 
 def unbound_conversions(device: DeviceFunction) -> Iterator[Unbound]:
-    for node in device.function.walk():
+    for node in device.nodes:
         if not isinstance(node, syntax.Call):
             continue
         name = callee(node)
@@ -81,7 +81,7 @@ def _name(device: DeviceFunction, operand: syntax.Expr) -> str:
         else:
             operand = operand.base
     base = operand.id.lower() if isinstance(operand, syntax.Name) and operand.id.isidentifier() else "scalar"
-    taken = set(device.declarations) | {node.id for node in device.function.walk() if isinstance(node, syntax.Name)}
+    taken = set(device.declarations) | {node.id for node in device.nodes if isinstance(node, syntax.Name)}
     name, number = f"{base}_tile", 2
     while name in taken:
         name, number = f"{base}_tile{number}", number + 1

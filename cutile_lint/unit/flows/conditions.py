@@ -195,18 +195,26 @@ def assignments(focus: Condition, background: Condition = ()) -> Iterator[Assign
     """Assignments of the atoms of ``focus`` that ``background`` does not exclude; None when there are too many atoms."""
     found: dict[object, None] = {}
     for literal in focus:
-        atoms(literal.test, found)
+        found.update(_atoms_of(literal.test))
     if len(found) > MAX_ATOMS:
         return None
     return _tried(list(found), background)
 
 
+def _atoms_of(test: Value) -> dict[object, None]:
+    """The keys of the atoms that decide a test, in order."""
+    if not isinstance(test, (Choice, Term)):
+        return {}
+    if test.atoms is None:
+        test.atoms = {}
+        atoms(test, test.atoms)
+    return test.atoms
+
+
 def _tried(keys: list[object], background: Condition) -> Iterator[Assignment]:
     decided: list[Literal] = []
     for literal in background:
-        found: dict[object, None] = {}
-        atoms(literal.test, found)
-        if any(key in found for key in keys):
+        if not _atoms_of(literal.test).keys().isdisjoint(keys):
             decided.append(literal)
         elif holds_under(literal, {}) is False:
             return

@@ -45,6 +45,7 @@ class Folder:
         self._lookup = lookup
         #: outcomes of terms and choices by their identity, which the value kept with them keeps alive
         self._known: dict[int, tuple[Value, list[Outcome]]] = {}
+        self._truths: dict[int, tuple[Value, bool | None]] = {}
 
     def outcomes(self, value: Value, path: Condition = ()) -> list[Outcome]:
         """The Python values that ``value`` may have on ``path``, each with the conditions that stay open; UNKNOWN among them."""
@@ -63,6 +64,12 @@ class Folder:
         return answer
 
     def _truth(self, value: Value, depth: int) -> bool | None:
+        known = self._truths.get(id(value))
+        if known is None:
+            known = self._truths[id(value)] = (value, self._tested(value, depth))
+        return known[1]
+
+    def _tested(self, value: Value, depth: int) -> bool | None:
         if isinstance(value, Term) and value.op in ("and", "or") and depth < _MAX_DEPTH:
             decisive = value.op == "or"
             parts = [self._truth(arg, depth + 1) for arg in value.args]

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Span
-from cutile_lint.sources.watch import watching
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.machine.trace import Event, Stop
 from cutile_lint.unit.machine.values import Partial, Value
@@ -51,9 +50,14 @@ def node_at(program: Program, place: Place, kind: type[syntax.Node] = syntax.Exp
     module = program.module(place.source.path)
     if module is None:
         return None
-    with watching(None):  # who has the place has looked at the function around it
-        nodes = module.walk()
-    return next((node for node in nodes if isinstance(node, kind) and node.span == place.span), None)
+    below: list[syntax.Node] = [*module.body]
+    while below:
+        node = below.pop()
+        if node.span == place.span and isinstance(node, kind):
+            return node
+        if node.span.covers(place.span):
+            below += reversed(node.children())
+    return None
 
 
 class _Tracer:

@@ -89,7 +89,7 @@ class Term(Value):
     A ``serial`` other than 0 sets results of calls with effects apart.
     """
 
-    __slots__ = ("_key", "args", "keywords", "name", "nesting", "op", "serial", "size", "tests")
+    __slots__ = ("_key", "args", "atoms", "keywords", "name", "nesting", "op", "serial", "size", "tests")
 
     def __init__(
         self,
@@ -109,8 +109,9 @@ class Term(Value):
         self.place = place
         self.trail = trail
         self._key: object = None
-        #: keys of what decides it as a test, once somebody asked
+        #: keys of what decides it as a test, and of the tests in it that nothing more is known about, once somebody asked
         self.tests: frozenset[object] | None = None
+        self.atoms: dict[object, None] | None = None
         size = nesting = 1
         for part in (*args, *keywords.values()) if keywords else args:
             size += part.size
@@ -163,12 +164,13 @@ Condition = tuple[Literal, ...]
 class Choice(Value):
     """One of several values, each under its own condition."""
 
-    __slots__ = ("_key", "alternatives", "nesting", "size", "tests")
+    __slots__ = ("_key", "alternatives", "atoms", "nesting", "size", "tests")
 
     def __init__(self, alternatives: list[tuple[Condition, Value]], place: Place | None = None, trail: Hop | None = None) -> None:
         self.alternatives = alternatives
         self._key: object = None
         self.tests: frozenset[object] | None = None
+        self.atoms: dict[object, None] | None = None
         parts = [value for _, value in alternatives] + [literal.test for path, _ in alternatives for literal in path]
         self.size = 1 + sum(part.size for part in parts)
         self.nesting = 1 + max((part.nesting for part in parts), default=0)

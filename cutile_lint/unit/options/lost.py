@@ -107,8 +107,10 @@ def _lost_by_configs(
         if expected is None or name is None or tuning is None:
             continue
         folder = config.folder(tuning)
+        if folder.holds(launch) is False:
+            continue
         for condition, leaf in leaves:
-            if folder.holds(condition) is False or contradictory(launch, config.path, condition) or folder.holds(launch) is False:
+            if folder.holds(condition) is False or contradictory(launch, config.path, condition):
                 continue
             for _, got in folder.outcomes(leaf, launch + config.path + condition):
                 if got is not UNKNOWN and isinstance(got, int):
