@@ -110,9 +110,12 @@ def _text(value: Value | None) -> str:
     return str(value.value) if isinstance(value, Known) else ""
 
 
-def run_registered(program: Program, path, index: int) -> Run:
-    """Run the ``index``-th registered op of a module in a machine of its own; a getter's result is run in its place."""
-    machine, scope = module_machine(program, path)
+def run_registered(program: Program, path, index: int, loaded: tuple[Machine, Scope] | None = None) -> Run:
+    """Run the ``index``-th registered op of a module in a machine of its own; a getter's result is run in its place.
+
+    ``loaded``: such a machine, when there is one that nothing has run in.
+    """
+    machine, scope = loaded or module_machine(program, path)
     registration = registrations(scope, program)[index]
     closure = registration.closure
     trace = machine.run_callable(closure)

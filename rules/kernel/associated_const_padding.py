@@ -11,7 +11,7 @@ from cutile_lint.unit.device.jit_constants import associated_paddings
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for kernel in unit.kernels:
-        for found in associated_paddings(kernel):
+        for found in associated_paddings(unit, kernel):
             yield Finding(
                 found.place,
                 f"`{found.place.text}` passes an associated constant to `{found.event.name.rsplit('::', 1)[-1]}`, "

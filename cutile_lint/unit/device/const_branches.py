@@ -25,8 +25,12 @@ class NegatedBranch:
     fix: Fix | None
 
 
-def negated_branches(unit: KernelUnit, kernel: Kernel) -> Iterator[NegatedBranch]:
+def negated_branches(unit: KernelUnit, kernel: Kernel) -> list[NegatedBranch]:
     """Tests ``!FLAG`` of a const generic or constant that is a bool, in the entry and the functions it enters."""
+    return unit.crate.once((negated_branches, kernel.entry.name), lambda: list(_negated_branches(unit, kernel)))
+
+
+def _negated_branches(unit: KernelUnit, kernel: Kernel) -> Iterator[NegatedBranch]:
     sources = {id(stop.frame.function): stop.source for event in kernel.run.trace.events for stop in event.stack}
     for function in kernel.functions:
         source = sources.get(id(function), kernel.entry.source)

@@ -24,8 +24,12 @@ class MissingImport:
     fix: Fix | None
 
 
-def missing_partition_imports(unit: KernelUnit) -> Iterator[MissingImport]:
+def missing_partition_imports(unit: KernelUnit) -> list[MissingImport]:
     """The first ``partition_full_mut`` of each device module that has no ``PartitionMut`` in scope."""
+    return unit.crate.once(missing_partition_imports, lambda: list(_missing_partition_imports(unit)))
+
+
+def _missing_partition_imports(unit: KernelUnit) -> Iterator[MissingImport]:
     for module, source in device_modules(unit):
         imports = [node for node in module.walk() if isinstance(node, syntax.Import)]
         names = [name for node in imports for name in node.names]

@@ -56,8 +56,12 @@ class OddConstant:
     call: str
 
 
-def odd_constants(unit: KernelUnit, kernel: Kernel) -> Iterator[OddConstant]:
+def odd_constants(unit: KernelUnit, kernel: Kernel) -> list[OddConstant]:
     """Scientific literals and qualified float constants that reach a call of the device language, each place once."""
+    return unit.crate.once((odd_constants, kernel.entry.name), lambda: list(_odd_constants(unit, kernel)))
+
+
+def _odd_constants(unit: KernelUnit, kernel: Kernel) -> Iterator[OddConstant]:
     spans = [(source, module.span) for module, source in device_modules(unit)]
     imported = unit.crate.once("imported by device modules", lambda: _imported(unit))
     seen: set[Place] = set()
@@ -145,8 +149,12 @@ class AssociatedPadding:
     event: Event
 
 
-def associated_paddings(kernel: Kernel) -> Iterator[AssociatedPadding]:
+def associated_paddings(unit: KernelUnit, kernel: Kernel) -> list[AssociatedPadding]:
     """Options with an associated constant that reach a call of the device language; f32's and f64's own are constants like others."""
+    return unit.crate.once((associated_paddings, kernel.entry.name), lambda: list(_associated_paddings(kernel)))
+
+
+def _associated_paddings(kernel: Kernel) -> Iterator[AssociatedPadding]:
     seen: set[Place] = set()
     for event in kernel.calls:
         for value in event.arguments.positional if event.arguments is not None and event.name not in _NOT_DEVICE else ():

@@ -62,8 +62,13 @@ def truth_under(value: Value, given: Assignment) -> bool | None:
         return None if inner is None else not inner
     if value.op in ("and", "or"):
         decisive = value.op == "or"
-        parts = [truth_under(arg, given) for arg in value.args]
-        return decisive if decisive in parts else None if None in parts else not decisive
+        answer: bool | None = not decisive
+        for arg in value.args:
+            part = truth_under(arg, given)
+            if part is decisive:
+                return decisive
+            answer = None if part is None else answer
+        return answer
     if value.op == "compare" and len(value.args) == 2:
         if value.name in ("==", "is"):
             return _equal(value.args[0], value.args[1], given)

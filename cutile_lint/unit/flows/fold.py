@@ -72,8 +72,13 @@ class Folder:
     def _tested(self, value: Value, depth: int) -> bool | None:
         if isinstance(value, Term) and value.op in ("and", "or") and depth < _MAX_DEPTH:
             decisive = value.op == "or"
-            parts = [self._truth(arg, depth + 1) for arg in value.args]
-            return decisive if decisive in parts else None if None in parts else not decisive
+            answer: bool | None = not decisive
+            for arg in value.args:
+                part = self._truth(arg, depth + 1)
+                if part is decisive:
+                    return decisive
+                answer = None if part is None else answer
+            return answer
         truths = {None if result is UNKNOWN else bool(result) for _, result in self._outcomes(value, depth)}
         return truths.pop() if len(truths) == 1 else None
 

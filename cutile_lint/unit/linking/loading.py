@@ -83,8 +83,8 @@ def _wrapper_units(
     module = program.module(wrapper)
     if module is None or module.faults or module.refused:
         return [KernelUnit(wrapper.stem, layout.files_of(wrapper), program, settings, [])]
-    _, scope = module_machine(program, wrapper)
-    found = registrations(scope, program)
+    unused = [module_machine(program, wrapper)]
+    found = registrations(unused[0][1], program)
     names = [(at, one) for at, one in enumerate(found) if one.backend in (BACKEND, "")]
     if found and not names:
         return []
@@ -101,7 +101,7 @@ def _wrapper_units(
         if number not in made:
             at, one = names[number]
             with apart() as entered:
-                run = run_registered(program, wrapper, at)
+                run = run_registered(program, wrapper, at, unused.pop() if unused else None)
             files = layout.files_of(wrapper, _modules([run]))
             made[number] = KernelUnit(one.name or one.closure.function.name, files, program, settings, [run])
             made[number].entered, made[number]._find_siblings = entered, siblings

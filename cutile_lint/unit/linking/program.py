@@ -107,11 +107,9 @@ class Program:
         return self.modules[path]
 
     def put(self, module: syntax.Module) -> None:
-        """Let another tree stand for its file: what the old one told is found out anew. Imports are to be the same."""
+        """Let another tree stand for its file, of which only bodies of functions differ, and these write the same names."""
         path = module.source.path
         self.modules[path] = module
-        self._mutable.pop(path, None)
-        self._runtime.pop(path, None)
         self._answers.clear()
         self.suites = {of: suite for of, suite in self.suites.items() if path not in suite.program.modules}
 

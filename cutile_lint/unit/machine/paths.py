@@ -78,11 +78,11 @@ def extend(path: Condition, more: Condition) -> Condition:
     """``path`` with the literals of ``more`` that are new."""
     if not more:
         return path
-    seen = {literal.key() for literal in path}
+    seen = [(literal.test.key(), literal.holds) for literal in path]
     fresh = []
     for literal in more:
-        if literal.key() not in seen:
-            seen.add(literal.key())
+        if (key := (literal.test.key(), literal.holds)) not in seen:
+            seen.append(key)
             fresh.append(literal)
     return (path + tuple(fresh))[:MAX_LITERALS]
 
@@ -120,10 +120,13 @@ def _implied(test: Value, facts: dict[object, bool], itself: bool = True) -> boo
             return None if inner is None else not inner
         if test.op in ("and", "or"):
             decisive = test.op == "or"
-            parts = [_implied(arg, facts) for arg in test.args]
-            if decisive in parts:
-                return decisive
-            return None if None in parts else not decisive
+            answer: bool | None = not decisive
+            for arg in test.args:
+                part = _implied(arg, facts)
+                if part is decisive:
+                    return decisive
+                answer = None if part is None else answer
+            return answer
         if (positive := _positive(test)) is not None:
             inner = facts.get(positive.key())
             return None if inner is None else not inner
