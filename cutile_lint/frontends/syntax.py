@@ -693,7 +693,15 @@ class Module(Record):
     def _all(self) -> list[Node]:
         if self._nodes is None:
             with watching(None):
-                self._nodes = [node for statement in self.body for node in statement.walk()]
+                self._nodes = found = []
+                stack: list[Node] = [*reversed(self.body)]
+                while stack:
+                    node = stack.pop()
+                    found.append(node)
+                    if node.NODE_FIELDS:
+                        below = node.children()
+                        below.reverse()
+                        stack += below
         return self._nodes
 
     def functions(self) -> Iterator[Function]:

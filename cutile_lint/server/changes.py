@@ -38,6 +38,8 @@ class Change:
     pairs: dict[object, syntax.Function] = field(default_factory=dict)
     #: what they all are now
     became: dict[object, syntax.Function] = field(default_factory=dict)
+    #: what sources are now, by the identity of those that were asked for (they are kept, and so is it)
+    sources: dict[int, tuple[Source, Source]] = field(default_factory=dict)
     #: the change stands at the end of a function, which may be longer now
     at_end: bool = False
 
@@ -69,11 +71,18 @@ class Change:
         return Place(source, self.span(place.span))
 
     def source(self, source: Source) -> Source:
-        if source.path != self.old.source.path:
-            return source
-        if source.raw != self.old.source.raw:
-            raise Lost
-        return self.new.source
+        if source is self.old.source:
+            return self.new.source
+        known = self.sources.get(id(source))
+        if known is None:
+            if source.path == self.old.source.path:
+                if source.raw != self.old.source.raw:
+                    raise Lost
+                known = source, self.new.source
+            else:
+                known = source, source
+            self.sources[id(source)] = known
+        return known[1]
 
     def finding(self, finding: Finding) -> Finding:
         """The finding in the new text."""

@@ -30,6 +30,7 @@ _LAST_IDENTIFIER = regex(rb"[A-Za-z0-9_\x80-\xff]+\Z")
 _BEFORE_ARGUMENTS = regex(rb"(?:[\s\\)]|#[^\r\n]*)*")
 
 _COMMENT = regex(rb"#[^\r\n]*")
+_NEW = tuple.__new__
 
 BINARY: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",
@@ -60,7 +61,8 @@ class Expressions:
 
     def span(self, node: Any) -> Span:
         bases = self.bases
-        return Span(bases[node.lineno - 1] + node.col_offset, bases[node.end_lineno - 1] + node.end_col_offset)
+        ends = (bases[node.lineno - 1] + node.col_offset, bases[node.end_lineno - 1] + node.end_col_offset)
+        return _NEW(Span, ends)  # as `Span(*ends)`, without the call in between: there is one for every node
 
     def text(self, node: ast.expr | None) -> str:
         return "" if node is None else self.source.slice(self.span(node))

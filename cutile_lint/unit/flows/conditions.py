@@ -200,29 +200,31 @@ def assignments(focus: Condition, background: Condition = ()) -> Iterator[Assign
     """Assignments of the atoms of ``focus`` that ``background`` does not exclude; None when there are too many atoms."""
     found: dict[object, None] = {}
     for literal in focus:
-        found.update(_atoms_of(literal.test))
+        found.update(_decisive(literal.test)[0])
     if len(found) > MAX_ATOMS:
         return None
     return _tried(list(found), background)
 
 
-def _atoms_of(test: Value) -> dict[object, None]:
-    """The keys of the atoms that decide a test, in order."""
+def _decisive(test: Value) -> tuple[dict[object, None], bool | None]:
+    """The keys of the atoms that decide a test, in order, and its truth when none of them is known."""
     if not isinstance(test, (Choice, Term)):
-        return {}
+        return {}, truth_under(test, {})
     if test.atoms is None:
-        test.atoms = {}
-        atoms(test, test.atoms)
+        found: dict[object, None] = {}
+        atoms(test, found)
+        test.atoms = found, truth_under(test, {})
     return test.atoms
 
 
 def _tried(keys: list[object], background: Condition) -> Iterator[Assignment]:
     decided: list[Literal] = []
     for literal in background:
-        if not _atoms_of(literal.test).keys().isdisjoint(keys):
-            decided.append(literal)
-        elif holds_under(literal, {}) is False:
+        deciding, outright = _decisive(literal.test)
+        if outright is not None and outright is not literal.holds:
             return
+        if not deciding.keys().isdisjoint(keys):
+            decided.append(literal)
     for values in product((False, True), repeat=len(keys)):
         given = dict(zip(keys, values, strict=True))
         if _coherent(given) and all(holds_under(literal, given) is not False for literal in decided):

@@ -109,9 +109,10 @@ class Term(Value):
         self.place = place
         self.trail = trail
         self._key: object = None
-        #: keys of what decides it as a test, and of the tests in it that nothing more is known about, once somebody asked
+        #: keys of what decides it as a test, once somebody asked
         self.tests: frozenset[object] | None = None
-        self.atoms: dict[object, None] | None = None
+        #: keys of the tests in it that nothing more is known about, and its truth when none of them is known
+        self.atoms: tuple[dict[object, None], bool | None] | None = None
         size = nesting = 1
         for part in (*args, *keywords.values()) if keywords else args:
             size += part.size
@@ -170,7 +171,7 @@ class Choice(Value):
         self.alternatives = alternatives
         self._key: object = None
         self.tests: frozenset[object] | None = None
-        self.atoms: dict[object, None] | None = None
+        self.atoms: tuple[dict[object, None], bool | None] | None = None
         parts = [value for _, value in alternatives] + [literal.test for path, _ in alternatives for literal in path]
         self.size = 1 + sum(part.size for part in parts)
         self.nesting = 1 + max((part.nesting for part in parts), default=0)
