@@ -94,7 +94,7 @@ class Boundary:
     @cached_property
     def kernel_launches(self) -> list[KernelLaunch]:
         """The export's launches, one of each place (a dispatch over element types runs the same chain several times)."""
-        return list({(one.entry_name, one.place): one for one in self.run.launches}.values())
+        return _distinct_launches(self.run)
 
     def is_aligned(self, launch: Launch) -> bool:
         """The launch gives exactly one value to each slot."""
@@ -126,6 +126,10 @@ class Boundary:
         return next((slot for slot in self.slots if slot.name == name), None)
 
 
+def _distinct_launches(run: ExportRun) -> list[KernelLaunch]:
+    return list({(one.entry_name, one.place): one for one in run.launches}.values())
+
+
 def boundary_map(unit: KernelUnit) -> list[Boundary]:
     """The boundaries of all exports that the op launches (without a wrapper: of all its exports)."""
     return [_boundary(unit, export) for export in unit.launched_exports]
@@ -148,11 +152,7 @@ def _boundary(unit: KernelUnit, export: Export) -> Boundary:
         export, run, slots, cdef, declarations.fault if declarations else None, place, launches, text, declarations
     )
     by_name = {slot.name: slot for slot in slots}
-    for launch in boundary.kernel_launches:
-        for name, use in _uses(launch):
-            if name in by_name:
-                by_name[name].uses.append(use)
-    for name, use in _host_uses(run):
+    for name, use in unit.crate.once((_uses, id(export)), lambda: [*_uses(run), *_host_uses(run)]):
         if name in by_name:
             by_name[name].uses.append(use)
     return boundary
@@ -191,8 +191,13 @@ def in_text(text: Known, span: Span) -> Place | None:
 # ── what becomes of a slot ─────────────────────────────────────────────────
 
 
-def _uses(launch: KernelLaunch) -> Iterator[tuple[str, Use]]:
-    """(parameter's name, use) of one kernel launch."""
+def _uses(run: ExportRun) -> Iterator[tuple[str, Use]]:
+    """(parameter's name, use) of the kernel launches."""
+    for launch in _distinct_launches(run):
+        yield from _uses_of(launch)
+
+
+def _uses_of(launch: KernelLaunch) -> Iterator[tuple[str, Use]]:
     generics = launch.generics
     if generics is not None:
         names = [generic.name for generic in launch.entry.generics] if launch.entry is not None else []

@@ -93,7 +93,9 @@ class Program:
         self._resolved: dict[tuple[Path, str, int], Path | None] = {}
         self._mutable: dict[Path, set[str]] = {}
         self._runtime: dict[Path, bool] = {}
-        self._answers: dict[object, object] = {}
+        #: answers with the files that they rest on
+        self._answers: dict[object, tuple[object, set[Path]]] = {}
+        self._asking: list[set[Path]] = []
         #: test files that were loaded, shared by all ops
         self.suites: dict[Path, Suite] = {}
 
@@ -101,6 +103,8 @@ class Program:
 
     def module(self, path: Path) -> syntax.Module | None:
         """The parsed file; None when there is none or it cannot be read."""
+        if self._asking:
+            self._asking[-1].add(path)
         if path not in self.modules:
             source = self.workspace.source(path)
             self.modules[path] = self._parsed.module(source) if source is not None else None
@@ -110,14 +114,22 @@ class Program:
         """Let another tree stand for its file, of which only bodies of functions differ, and these write the same names."""
         path = module.source.path
         self.modules[path] = module
-        self._answers.clear()
+        self._answers = {question: answer for question, answer in self._answers.items() if path not in answer[1]}
         self.suites = {of: suite for of, suite in self.suites.items() if path not in suite.program.modules}
 
     def once(self, question: object, answer: Callable[[], T]) -> T:
         """The answer to a question about files: found once for all ops of a run."""
-        if question not in self._answers:
-            self._answers[question] = answer()
-        return self._answers[question]  # type: ignore[return-value]
+        known = self._answers.get(question)
+        if known is None:
+            self._asking.append(set())
+            try:
+                found = answer()
+            finally:
+                read = self._asking.pop()
+            known = self._answers[question] = (found, read)
+        if self._asking:
+            self._asking[-1] |= known[1]
+        return known[0]  # type: ignore[return-value]
 
     def ir_module(self, path: Path) -> IrModule | None:
         """The parsed Tile IR text; None when there is none or it cannot be read."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends.reference.configs import ReferenceConfig
@@ -173,9 +174,14 @@ def _read(source: Source) -> Analysis | None:
 
 
 def _other_backend(unit: KernelUnit) -> ReferenceRun | None:
+    program, op = unit.program, unit.name
     assert unit.layout.wrapper is not None
-    for path in find_registrations(unit.program.workspace, unit.layout.wrapper, unit.name, OWN_BACKEND):
-        found = run_reference(unit.program, path, unit.name, OWN_BACKEND)
+    for path in find_registrations(program.workspace, unit.layout.wrapper, op, OWN_BACKEND):
+
+        def run(path: Path = path) -> ReferenceRun | None:
+            return run_reference(program, path, op, OWN_BACKEND)
+
+        found = program.once((run_reference, path, op), run)
         if found is not None and found.uses:
             return found
     return None
