@@ -40,6 +40,8 @@ class Change:
     became: dict[object, syntax.Function] = field(default_factory=dict)
     #: what sources are now, by the identity of those that were asked for (they are kept, and so is it)
     sources: dict[int, tuple[Source, Source]] = field(default_factory=dict)
+    #: kinds of the nodes in functions that have changed, once somebody asked
+    kinds: set[type[syntax.Node]] | None = None
     #: the change stands at the end of a function, which may be longer now
     at_end: bool = False
 
@@ -119,10 +121,10 @@ class Change:
 
     def concerns(self, kinds: tuple[type[syntax.Node], ...]) -> bool:
         """A function that has changed has nodes of some kinds, or had."""
-        for old in self.functions | self.idle:
-            if any(isinstance(node, kinds) for one in (old, self.became[old]) for node in one.walk()):
-                return True
-        return False
+        if self.kinds is None:
+            changed = [one for old in self.functions | self.idle for one in (old, self.became[old])]
+            self.kinds = {type(node) for function in changed for node in function.walk()}
+        return any(issubclass(kind, kinds) for kind in self.kinds)
 
 
 # ── finding it ─────────────────────────────────────────────────────────────

@@ -50,7 +50,8 @@ def _boolean(value: Value) -> bool:
 
 def truth_under(value: Value, given: Assignment) -> bool | None:
     """Truth of a value when the atoms in ``given`` are as they say; None: not known."""
-    value = bare(value)
+    if isinstance(value, Term) and value.op == "call":
+        value = bare(value)
     if isinstance(value, Known):
         return bool(value.value)
     if isinstance(value, Choice):
@@ -104,9 +105,9 @@ def _over(choice: Choice, given: Assignment, question) -> bool | None:
 
 
 def _equal(left: Value, right: Value, given: Assignment) -> bool | None:
-    if isinstance(bare(left), Known) and not isinstance(bare(right), Known):
-        left, right = right, left
     first, second = bare(left), bare(right)
+    if isinstance(first, Known) and not isinstance(second, Known):
+        left, right, first, second = right, left, second, first
     if isinstance(first, Known) and isinstance(second, Known):
         return first.value == second.value
     if isinstance(first, Choice):
@@ -130,7 +131,9 @@ def _equality(subject: Value, constant: Known) -> object:
 
 
 def holds_under(literal: Literal, given: Assignment) -> bool | None:
-    outcome = truth_under(literal.test, given)
+    deciding, outcome = _decisive(literal.test)
+    if outcome is None and not deciding.keys().isdisjoint(given):
+        outcome = truth_under(literal.test, given)
     return None if outcome is None else outcome is literal.holds
 
 
@@ -162,9 +165,9 @@ def atoms(value: Value, found: dict[object, None], depth: int = 0) -> None:
 
 
 def _equality_atoms(left: Value, right: Value, found: dict[object, None], depth: int) -> None:
-    if isinstance(bare(left), Known):
-        left, right = right, left
     first, second = bare(left), bare(right)
+    if isinstance(first, Known):
+        left, right, first, second = right, left, second, first
     if isinstance(first, Choice):
         for path, one in first.alternatives:
             for literal in path:

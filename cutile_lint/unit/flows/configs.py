@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
-from cutile_lint.unit.flows.fold import Folder
+from cutile_lint.unit.flows.fold import Folder, Neutral
 from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Tuning
 from cutile_lint.unit.machine.values import Choice, Condition, Entries, Items, Known, Record, Term, Value, alternatives, subterms
@@ -60,7 +60,10 @@ class Config:
                 return Known((name.value in self.fields) is (term.name == "in")) if isinstance(name, Known) else None
             return None
 
-        return Folder(lookup)
+        neutral = tuning.answers.get(Neutral)
+        if not isinstance(neutral, Neutral):
+            neutral = tuning.answers[Neutral] = Neutral(lambda term: term.op == "config")
+        return Folder(lookup, neutral)
 
 
 def is_config(value: Value, tuning: Tuning) -> bool:

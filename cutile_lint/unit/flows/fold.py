@@ -39,10 +39,14 @@ Outcome = tuple[Condition, object]
 
 
 class Folder:
-    """Evaluates values; ``lookup`` gives the value of a symbol, None for one that stays unknown."""
+    """Evaluates values; ``lookup`` gives the value of a symbol, None for one that stays unknown.
 
-    def __init__(self, lookup: Callable[[Term], Value | None]) -> None:
+    ``neutral``: a folder that knows no symbol, for values without any (all configs of a tuner call share it).
+    """
+
+    def __init__(self, lookup: Callable[[Term], Value | None], neutral: Neutral | None = None) -> None:
         self._lookup = lookup
+        self._neutral = neutral
         #: outcomes of terms and choices by their identity, which the value kept with them keeps alive
         self._known: dict[int, tuple[Value, list[Outcome]]] = {}
         self._truths: dict[int, tuple[Value, bool | None]] = {}
@@ -66,7 +70,9 @@ class Folder:
     def _truth(self, value: Value, depth: int) -> bool | None:
         known = self._truths.get(id(value))
         if known is None:
-            known = self._truths[id(value)] = (value, self._tested(value, depth))
+            neutral = self._neutral if self._neutral is not None and self._neutral.is_free(value) else None
+            found = neutral._truth(value, depth) if neutral is not None else self._tested(value, depth)
+            known = self._truths[id(value)] = (value, found)
         return known[1]
 
     def _tested(self, value: Value, depth: int) -> bool | None:
@@ -90,7 +96,9 @@ class Folder:
         if isinstance(value, (Choice, Term)):
             known = self._known.get(id(value))
             if known is None:
-                known = self._known[id(value)] = (value, self._worked_out(value, depth))
+                neutral = self._neutral if self._neutral is not None and self._neutral.is_free(value) else None
+                found = neutral._outcomes(value, depth) if neutral is not None else self._worked_out(value, depth)
+                known = self._known[id(value)] = (value, found)
             return known[1]
         if isinstance(value, Items) and not value.open and not any(value.conditions):
             return self._combined(value.items, depth, lambda *items: tuple(items))
@@ -189,3 +197,33 @@ class Folder:
                 except Exception:
                     results.append((path, UNKNOWN))
         return results
+
+
+class Neutral(Folder):
+    """Knows no symbol, and tells the values without any: ``is_symbol`` says which terms are some."""
+
+    def __init__(self, is_symbol: Callable[[Term], bool]) -> None:
+        super().__init__(lambda term: None)
+        self._is_symbol = is_symbol
+        self._free: dict[int, tuple[Value, bool]] = {}
+
+    def is_free(self, value: Value) -> bool:
+        """Nothing in the value, nor in conditions of its choices, is a symbol."""
+        if isinstance(value, Known):
+            return True
+        known = self._free.get(id(value))
+        if known is None:
+            known = self._free[id(value)] = (value, all(map(self.is_free, self._parts(value))) and not self._is_own(value))
+        return known[1]
+
+    def _is_own(self, value: Value) -> bool:
+        return isinstance(value, Term) and self._is_symbol(value)
+
+    @staticmethod
+    def _parts(value: Value) -> list[Value]:
+        if isinstance(value, Term):
+            return [*value.args, *value.keywords.values()]
+        if isinstance(value, Choice):
+            tests = [literal.test for path, _ in value.alternatives for literal in path]
+            return tests + [inner for _, inner in value.alternatives]
+        return value.items if isinstance(value, Items) else []
