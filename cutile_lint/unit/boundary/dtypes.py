@@ -183,8 +183,11 @@ def untied_descriptors(unit: KernelUnit) -> Iterator[Untied]:
         seen: set[int] = set()
         ties: dict[int, Ties] = {}
         for kernel in boundary.kernel_launches:
-            spoken = [(literal, names) for literal in kernel.path if (names := _dtypes_in(literal.test))]
-            for slot, leader, element in _borrowed(boundary, kernel, spoken):
+            spoken, borrowed = unit.crate.once((_borrowed, id(kernel)), lambda kernel=kernel: _read(kernel))
+            for name, leading, element in borrowed:
+                slot, leader = boundary.slot_named(name), boundary.slot_named(leading)
+                if slot is None or (leading and (leader is None or not leader.is_descriptor)):
+                    continue
                 if slot.index in seen or _is_compared(slot, leader, spoken):
                     continue
                 launch = next(
@@ -196,10 +199,14 @@ def untied_descriptors(unit: KernelUnit) -> Iterator[Untied]:
                     yield Untied(boundary, slot, leader, element, place or slot.place, launch)
 
 
-def _borrowed(
-    boundary: Boundary, kernel: KernelLaunch, spoken: list[tuple[Literal, set[str]]]
-) -> Iterator[tuple[Slot, Slot | None, str]]:
-    """(slot, the slot whose dtype was dispatched on, element type) for each tensor argument of a launch."""
+def _read(kernel: KernelLaunch) -> tuple[list[tuple[Literal, set[str]]], list[tuple[str, str, str]]]:
+    """The conditions on the way to a launch that speak of dtypes, and its tensor arguments."""
+    spoken = [(literal, names) for literal in kernel.path if (names := _dtypes_in(literal.test))]
+    return spoken, list(_borrowed(kernel, spoken))
+
+
+def _borrowed(kernel: KernelLaunch, spoken: list[tuple[Literal, set[str]]]) -> Iterator[tuple[str, str, str]]:
+    """(parameter, the one whose dtype was dispatched on or "", element type) for each tensor argument of a launch."""
     entry, generics = kernel.entry, kernel.generics
     if entry is None or len(entry.function.params) != len(kernel.arguments):
         return
@@ -212,20 +219,18 @@ def _borrowed(
             if isinstance(part, Term) and part.op == "attr" and part.name == "ptr"
             for name in inputs_in(part.base)
         }
-        slot = boundary.slot_named(owners.pop()) if len(owners) == 1 else None
-        if found is None or slot is None:
+        if found is None or len(owners) != 1:
             continue
-        element = found.group(1)
+        element, owner = found.group(1), owners.pop()
         if element not in names:
-            yield slot, None, element
+            yield owner, "", element
         elif generics is not None and len(generics.items) == len(names):
             item = generics.items[names.index(element)]
             leaders = _dispatched(item)
             if isinstance(item, Known):  # the text was settled by the `match` on the way here
                 leaders = {name for _, names_there in spoken for name in names_there}
-            leader = boundary.slot_named(leaders.pop()) if len(leaders) == 1 else None
-            if leader is not None and leader is not slot and leader.is_descriptor:
-                yield slot, leader, element
+            if len(leaders) == 1 and (leader := leaders.pop()) != owner:
+                yield owner, leader, element
 
 
 def _dispatched(item: Value) -> set[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from cutile_lint.regex import regex
-from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Term, Value
+from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Term, Value, once
 
 #: More atoms than this are not tried (2**n assignments).
 MAX_ATOMS = 9
@@ -211,13 +211,13 @@ def assignments(focus: Condition, background: Condition = ()) -> Iterator[Assign
 
 def _decisive(test: Value) -> tuple[dict[object, None], bool | None]:
     """The keys of the atoms that decide a test, in order, and its truth when none of them is known."""
-    if not isinstance(test, (Choice, Term)):
-        return {}, truth_under(test, {})
-    if test.atoms is None:
-        found: dict[object, None] = {}
-        atoms(test, found)
-        test.atoms = found, truth_under(test, {})
-    return test.atoms
+    return once(test, _decisive_anew) if isinstance(test, (Choice, Term)) else _decisive_anew(test)
+
+
+def _decisive_anew(test: Value) -> tuple[dict[object, None], bool | None]:
+    found: dict[object, None] = {}
+    atoms(test, found)
+    return found, truth_under(test, {})
 
 
 def _tried(keys: list[object], background: Condition) -> Iterator[Assignment]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cutile_lint.unit.linking.program import Program
-from cutile_lint.unit.machine.values import Choice, Condition, Entries, Items, Known, Literal, Record, Term, Value, alternatives
+from cutile_lint.unit.machine.values import Choice, Condition, Entries, Items, Known, Literal, Record, Term, Value, alternatives, once
 
 _CASTS = frozenset(["int", "bool", "float", "operator.index", "builtins.int", "builtins.bool", "torch.SymInt"])
 _PURE_ROLES = frozenset(["next-power-of-2", "get-num-sm"])
@@ -34,6 +34,12 @@ def canonical(value: Value, depth: int = 0) -> object:
     value = bare(value)
     if depth > _MAX_DEPTH:
         return ("id", id(value))
+    if isinstance(value, (Term, Choice)) and value.nesting <= _MAX_DEPTH - depth:
+        return once(value, _canonical, depth)
+    return _canonical(value, depth)
+
+
+def _canonical(value: Value, depth: int) -> object:
     if isinstance(value, Term):
         name, serial = value.name, value.serial
         if value.op == "call" and name.rsplit(".", 1)[-1] in ("next_power_of_2", "get_num_sm", "cdiv"):

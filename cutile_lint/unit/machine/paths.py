@@ -16,6 +16,7 @@ from cutile_lint.unit.machine.values import (
     Record,
     Term,
     Value,
+    once,
 )
 
 #: More literals than this are not kept (the path is then only less exact, never wrong).
@@ -135,21 +136,21 @@ def _implied(test: Value, facts: dict[object, bool], itself: bool = True) -> boo
 
 def _parts(test: Value) -> frozenset[object]:
     """The keys whose truth decides a test, its own among them."""
-    if not isinstance(test, (Choice, Term)):
-        return frozenset((test.key(),))
-    if test.tests is None:
-        found: set[object] = {test.key()}
-        if isinstance(test, Choice):
-            for path, inner in test.alternatives:
-                found.update(literal.test.key() for literal in path)
-                found |= _parts(inner)
-        elif test.op in ("not", "and", "or"):
-            for arg in test.args:
-                found |= _parts(arg)
-        elif (positive := _positive(test)) is not None:
-            found.add(positive.key())
-        test.tests = frozenset(found)
-    return test.tests
+    return once(test, _parts_anew) if isinstance(test, (Choice, Term)) else frozenset((test.key(),))
+
+
+def _parts_anew(test: Choice | Term) -> frozenset[object]:
+    found: set[object] = {test.key()}
+    if isinstance(test, Choice):
+        for path, inner in test.alternatives:
+            found.update(literal.test.key() for literal in path)
+            found |= _parts(inner)
+    elif test.op in ("not", "and", "or"):
+        for arg in test.args:
+            found |= _parts(arg)
+    elif (positive := _positive(test)) is not None:
+        found.add(positive.key())
+    return frozenset(found)
 
 
 class _Facts:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place
@@ -59,6 +60,20 @@ class Value:
         return self
 
 
+A = TypeVar("A")
+
+
+def once(value: Term | Choice, question: Callable[..., A], *more: Any) -> A:
+    """``question(value, *more)`` about the value alone: asked once, since a value never changes."""
+    answers = value.answers
+    if answers is None:
+        answers = value.answers = {}
+    elif question in answers:
+        return answers[question]  # type: ignore[no-any-return]
+    found = answers[question] = question(value, *more)
+    return found
+
+
 class Known(Value):
     """A constant: str, bytes, int, float, bool, None, Ellipsis."""
 
@@ -89,7 +104,7 @@ class Term(Value):
     A ``serial`` other than 0 sets results of calls with effects apart.
     """
 
-    __slots__ = ("_key", "args", "atoms", "keywords", "name", "nesting", "op", "serial", "size", "tests")
+    __slots__ = ("_key", "answers", "args", "keywords", "name", "nesting", "op", "serial", "size")
 
     def __init__(
         self,
@@ -109,10 +124,8 @@ class Term(Value):
         self.place = place
         self.trail = trail
         self._key: object = None
-        #: keys of what decides it as a test, once somebody asked
-        self.tests: frozenset[object] | None = None
-        #: keys of the tests in it that nothing more is known about, and its truth when none of them is known
-        self.atoms: tuple[dict[object, None], bool | None] | None = None
+        #: what has been worked out about it, by the question
+        self.answers: dict[object, Any] | None = None
         size = nesting = 1
         for part in (*args, *keywords.values()) if keywords else args:
             size += part.size
@@ -165,13 +178,12 @@ Condition = tuple[Literal, ...]
 class Choice(Value):
     """One of several values, each under its own condition."""
 
-    __slots__ = ("_key", "alternatives", "atoms", "nesting", "size", "tests")
+    __slots__ = ("_key", "alternatives", "answers", "nesting", "size")
 
     def __init__(self, alternatives: list[tuple[Condition, Value]], place: Place | None = None, trail: Hop | None = None) -> None:
         self.alternatives = alternatives
         self._key: object = None
-        self.tests: frozenset[object] | None = None
-        self.atoms: tuple[dict[object, None], bool | None] | None = None
+        self.answers: dict[object, Any] | None = None
         parts = [value for _, value in alternatives] + [literal.test for path, _ in alternatives for literal in path]
         self.size = 1 + sum(part.size for part in parts)
         self.nesting = 1 + max((part.nesting for part in parts), default=0)
