@@ -50,8 +50,7 @@ def _conditional_values(device: DeviceFunction) -> Iterator[tuple[syntax.Cond, s
 
 def _is_own(device: DeviceFunction, node: syntax.Return) -> bool:
     return not any(
-        isinstance(one, syntax.Function) and one is not device.function and one.span.covers(node.span)
-        for one in device.nodes
+        isinstance(one, syntax.Function) and one is not device.function and one.span.covers(node.span) for one in device.nodes
     )
 
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cutile_lint.unit.linking.program import Program
-from cutile_lint.unit.machine.values import Choice, Condition, Entries, Items, Known, Literal, Record, Term, Value, alternatives, once
+from cutile_lint.unit.machine.values import (
+    Choice,
+    Condition,
+    Entries,
+    Items,
+    Known,
+    Literal,
+    Record,
+    Term,
+    Value,
+    alternatives,
+    once,
+)
 
 _CASTS = frozenset(["int", "bool", "float", "operator.index", "builtins.int", "builtins.bool", "torch.SymInt"])
 _PURE_ROLES = frozenset(["next-power-of-2", "get-num-sm"])
