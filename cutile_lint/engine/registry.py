@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
@@ -68,7 +69,8 @@ class RuleInfo:
             from cutile_lint.engine.patterns import load_pattern
 
             return load_pattern(self.yaml_path).check
-        module = importlib.import_module(f"{self.package}.{self.module}") if self.package else _import_file(self)
+        by_name = self.package and not self.builtin
+        module = importlib.import_module(f"{self.package}.{self.module}") if by_name else _import_file(self)
         code = getattr(module.check, "__code__", None)
         if self.options and code is not None and code.co_argcount < 2 and not code.co_flags & 4:  # 4: it takes `*args`
             raise UserError("the rule has options, its function is `check(unit, options)`")
@@ -76,13 +78,15 @@ class RuleInfo:
 
 
 def _import_file(info: RuleInfo) -> ModuleType:
-    """Import a rule from a folder that is no package, under a name of its own."""
+    """Import a rule without a search for its file: one of ours, or, under a name of its own, one from a folder that is no package."""
     from importlib.util import module_from_spec, spec_from_file_location
 
     name = f"cutile_lint_rules_{abs(hash(str(info.root))):x}.{info.module}".replace(".", "_")
+    if info.builtin:
+        name = f"{info.package}.{info.module}"
     if name in sys.modules:
         return sys.modules[name]
-    spec = spec_from_file_location(name, info.yaml_path.with_suffix(".py"))
+    spec = spec_from_file_location(name, os.path.join(info.root, *info.module.split(".")) + ".py")
     if spec is None or spec.loader is None:
         raise ImportError(f"no module for the rule `{info.code}` in {info.root}")
     module = module_from_spec(spec)

@@ -36,22 +36,27 @@ class RuleFileError(UserError):
 
 def rule_files(root: Path) -> list[Path]:
     """The YAML files of the rules below ``root``: ``<group>/<name>.yaml``, sorted."""
-    found = []
+    return [Path(path) for path in _rule_files(root)]
+
+
+def _rule_files(root: Path) -> list[str]:
+    found: list[str] = []
     with os.scandir(root) as groups:
         for group in groups:
             if group.name in _NO_RULES or group.name.startswith(".") or not group.is_dir():
                 continue
             with os.scandir(group.path) as entries:
                 found += [entry.path for entry in entries if entry.name.endswith(".yaml")]
-    return [Path(path) for path in sorted(found)]
+    return sorted(found)
 
 
 def stamp(root: Path) -> list[list[Any]]:
     """What a checkout's index is keyed by: path below the root, size and modification time (ns) of each YAML file."""
     rows: list[list[Any]] = []
-    for path in rule_files(root):
-        stat = path.stat()
-        rows.append([path.relative_to(root).as_posix(), stat.st_size, stat.st_mtime_ns])
+    below = len(os.path.join(root, ""))
+    for path in _rule_files(root):
+        state = os.stat(path)
+        rows.append([path[below:].replace(os.sep, "/"), state.st_size, state.st_mtime_ns])
     return rows
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.autograd.detach_fixes import insert_detach
 from cutile_lint.unit.autograd.inputs import carries_no_grad, parameter, undetached
 
 
@@ -17,6 +16,8 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
             param = parameter(run, found.input)
             if param is None or carries_no_grad(unit, found, param):
                 continue
+            from cutile_lint.unit.autograd.detach_fixes import insert_detach
+
             launch = found.launch
             yield Finding(
                 Place(run.source, Span(param.span.start, param.span.start + len(param.name.encode()))),

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.autograd.detach_fixes import input_names, replace_refusal
 from cutile_lint.unit.autograd.inputs import refusals
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for run in unit.runs:
         for refusal in refusals(run):
+            from cutile_lint.unit.autograd.detach_fixes import input_names, replace_refusal
+
             names = input_names(refusal.tensors)
             shown = " or ".join(f"`{name}`" for name in names)
             how = (

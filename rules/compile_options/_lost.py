@@ -9,7 +9,6 @@ from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.linking.where import function_of, statement_of
 from cutile_lint.unit.options.arguments import way
 from cutile_lint.unit.options.lost import LostOption, lost_options
-from cutile_lint.unit.options.option_fixes import forward_value
 
 
 def check_option(unit: KernelUnit, option: str, meaning: str) -> Iterator[Finding]:
@@ -18,6 +17,8 @@ def check_option(unit: KernelUnit, option: str, meaning: str) -> Iterator[Findin
     for lost in lost_options(unit, option):
         if lost.place in seen:
             continue
+        from cutile_lint.unit.options.option_fixes import forward_value
+
         seen.add(lost.place)
         slot = lost.argument.slot
         whose = f"the {meaning} of the reference" if lost.from_reference else f"`{lost.values[0].name}` of the config"

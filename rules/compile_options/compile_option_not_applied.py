@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.options.arguments import unapplied_options
-from cutile_lint.unit.options.rust_option_fixes import apply_option
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for found in unapplied_options(unit):
+        from cutile_lint.unit.options.rust_option_fixes import apply_option
+
         names = ", ".join(f"`{launch.entry_name}`" for launch in found.launches)
         where = "any launch" if found.everywhere and len(found.launches) > 1 else f"the launch of {names}"
         declared = found.slot.declared_place

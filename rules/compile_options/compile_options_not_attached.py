@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.options.arguments import rust_way, unattached_launches
-from cutile_lint.unit.options.rust_option_fixes import attach_options
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for boundary, launch in unattached_launches(unit):
+        from cutile_lint.unit.options.rust_option_fixes import attach_options
+
         slots = [slot for slot in boundary.slots if slot.option is not None]
         yield Finding(
             launch.place,

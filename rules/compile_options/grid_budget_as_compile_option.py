@@ -8,7 +8,6 @@ from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.linking.where import function_of, statement_of
 from cutile_lint.unit.options.arguments import grid_source, way
-from cutile_lint.unit.options.option_fixes import leave_or_forward
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
@@ -17,6 +16,8 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
         source = grid_source(argument)
         if source is None or source.passed in seen:
             continue
+        from cutile_lint.unit.options.option_fixes import leave_or_forward
+
         seen.add(source.passed)
         origin = (Related(source.place, f"`{source.name}` sizes the grid"),) if source.place not in (None, source.passed) else ()
         yield Finding(

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.options.arguments import unguarded_setters
-from cutile_lint.unit.options.rust_option_fixes import guard_setter
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for found in unguarded_setters(unit):
+        from cutile_lint.unit.options.rust_option_fixes import guard_setter
+
         yield Finding(
             found.event.place,
             f"the setter `{found.event.name}` is called for any value of `{found.slot.name}`, {found.sentinel} among them",

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.generated.accumulators import low_accumulators
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for one in unit.generated.entries:
+        from cutile_lint.unit.generated.accumulators import low_accumulators
+
         for op, element in low_accumulators(one.ir):
             kept = (Related(one.entry.place, f"`{one.entry.name}` was compiled to this IR"),) if one.entry is not None else ()
             yield Finding(

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.generated.strides import transposed_again
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for one in unit.generated.entries:
+        from cutile_lint.unit.generated.strides import transposed_again
+
         if any(transposed_again(view) for ir, _ in one.references for view in ir.partition_views):
             continue  # the reference means it so
         for view in one.ir.partition_views:

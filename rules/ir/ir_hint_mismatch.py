@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.generated.hints import hint_mismatches
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for one in unit.generated.entries:
+        from cutile_lint.unit.generated.hints import hint_mismatches
+
         for found in hint_mismatches(one):
             here = f"`{found.name}` = {found.generated}" if found.generated is not None else f"no `{found.name}`"
             there = f"{found.reference}" if found.reference is not None else "none"

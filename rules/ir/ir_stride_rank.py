@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.generated.strides import stride_faults
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for one in unit.generated.entries:
+        from cutile_lint.unit.generated.strides import stride_faults
+
         for fault in stride_faults(unit, one):
             yield Finding(
                 Place(one.source, fault.view.span),

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.generated.stale import changed_signatures, missing_entries
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     generated = unit.generated
     if not generated.entries and not generated.files:
         return
+    from cutile_lint.unit.generated.stale import changed_signatures, missing_entries
+
     missing = missing_entries(unit)
     if missing:
         names = " and ".join(f"`{entry.name}`" for entry in missing)

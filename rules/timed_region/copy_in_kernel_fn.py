@@ -6,13 +6,16 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.timed.hoist import hoist
-from cutile_lint.unit.timed.timed_copies import drop_call, is_contiguous, is_of_that_type, protects
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for found in unit.timed_work:
-        if found.kind != "copy" or protects(unit, found):
+        if found.kind != "copy":
+            continue
+        from cutile_lint.unit.timed.hoist import hoist
+        from cutile_lint.unit.timed.timed_copies import drop_call, is_contiguous, is_of_that_type, protects
+
+        if protects(unit, found):
             continue
         what = "copies a tensor"
         if is_contiguous(found):

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.timed.hoist import hoist
-from cutile_lint.unit.timed.uninitialised import fill_is_needed, leave_uninitialised
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for found in unit.timed_work:
-        if found.kind != "fill" or fill_is_needed(unit, found):
+        if found.kind != "fill":
+            continue
+        from cutile_lint.unit.timed.hoist import hoist
+        from cutile_lint.unit.timed.uninitialised import fill_is_needed, leave_uninitialised
+
+        if fill_is_needed(unit, found):
             continue
         yield Finding(
             found.place,

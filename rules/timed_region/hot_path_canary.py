@@ -8,12 +8,13 @@ from cutile_lint._rules.timed_region._launches import finding
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.timed.launch_fixes import delete_launch
 from cutile_lint.unit.timed.repeats import canaries
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for wasted in canaries(unit):
+        from cutile_lint.unit.timed.launch_fixes import delete_launch
+
         tuning = next(tuning for tuning in wasted.run.tunings if tuning.number == wasted.other.timed)
         yield finding(
             wasted,

@@ -8,12 +8,13 @@ from cutile_lint._rules.timed_region._launches import finding
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.timed.launch_fixes import use_output
 from cutile_lint.unit.timed.repeats import relaunches
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for wasted, tuning in relaunches(unit):
+        from cutile_lint.unit.timed.launch_fixes import use_output
+
         yield finding(
             wasted,
             f"`{wasted.launch.symbol}` is launched again after `autotune_launch`, which has run the best config already",

@@ -8,7 +8,6 @@ from cutile_lint._rules.timed_region._launches import finding
 
 from cutile_lint.findings import Finding, Related
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.timed.launch_fixes import delete_launch
 from cutile_lint.unit.timed.repeats import Wasted, parting, repeated_in_trial
 
 _SAYS = {
@@ -20,6 +19,8 @@ _SAYS = {
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for wasted in repeated_in_trial(unit):
+        from cutile_lint.unit.timed.launch_fixes import delete_launch
+
         yield finding(
             wasted,
             _SAYS[wasted.why].format(wasted.launch.symbol),

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.transposes.fixes import drop_an_owner
 from cutile_lint.unit.transposes.owners import Owner
 
 _WHERE = {"wrapper": "in the wrapper", "export": "in the export", "kernel": "in the kernel"}
@@ -19,6 +18,8 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
         first, *others = twice.owners
         if first.place in seen:
             continue
+        from cutile_lint.unit.transposes.fixes import drop_an_owner
+
         seen.add(first.place)
         axes = " and ".join(str(axis) for axis in sorted(twice.axes))
         again = " and ".join(dict.fromkeys(f"`{_short(owner.place)}` {_WHERE[owner.layer]}" for owner in others))

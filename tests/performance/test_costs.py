@@ -38,6 +38,19 @@ DEAR = {
     *("dataclasses", "inspect", "decimal", "difflib", "hashlib", "importlib.resources", "shutil", "subprocess", "tempfile"),
     *("tomllib", "tree_sitter_rust", "tree_sitter_mlir"),
 }
+#: our own: for fixes of what is not there, and for evidence that the op has not
+NOT_NEEDED = {
+    *(
+        "frontends.ir",
+        "frontends.reference.analysis",
+        "frontends.python.rewrite",
+        "frontends.rust.rewrite",
+        "frontends.rust.faults",
+    ),
+    *("unit.autograd.detach_fixes", "unit.options.option_fixes", "unit.options.rust_option_fixes", "unit.transposes.fixes"),
+    *("unit.timed.hoist", "unit.timed.launch_fixes", "unit.timed.timed_copies", "unit.timed.uninitialised"),
+    *("unit.generated.accumulators", "unit.generated.hints", "unit.generated.stale", "unit.generated.strides"),
+}
 LISTING = """
 import sys
 before = set(sys.modules)
@@ -81,8 +94,14 @@ def test_a_run_with_nothing_changed_imports_next_to_nothing(project: Path) -> No
 def test_a_clean_run_imports_nothing_for_rewriting(project: Path) -> None:
     status, names = modules_of(project, "--no-cache")
     assert status == 0
-    assert names & (HEAVY | DEAR) == set()
+    assert names & (HEAVY | DEAR | {f"cutile_lint.{name}" for name in NOT_NEEDED}) == set()
     assert "tree_sitter" in names and "cutile_lint.frontends.python.parser" in names
+
+
+def test_the_lists_name_modules_that_there_are() -> None:
+    for name in NOT_NEEDED:
+        path = ROOT.joinpath("cutile_lint", *name.split("."))
+        assert path.is_dir() or path.with_suffix(".py").is_file(), name
 
 
 def test_a_run_with_findings_imports_no_more_than_it_shows(project: Path) -> None:

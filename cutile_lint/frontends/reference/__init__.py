@@ -1,18 +1,18 @@
 """Reference evidence on disk: ``analysis.json`` with the place of every value."""
 
-from cutile_lint.frontends.reference.analysis import Analysis, Text, Variant, read_analysis
-from cutile_lint.frontends.reference.configs import COMPILE_OPTIONS, OPTIONS, ReferenceConfig, option_name
-from cutile_lint.frontends.reference.json_places import JsonNode, read_json
+from __future__ import annotations
 
-__all__ = [
-    "COMPILE_OPTIONS",
-    "OPTIONS",
-    "Analysis",
-    "JsonNode",
-    "ReferenceConfig",
-    "Text",
-    "Variant",
-    "option_name",
-    "read_analysis",
-    "read_json",
-]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cutile_lint.frontends.reference.analysis import Analysis
+    from cutile_lint.sources import Source
+
+__all__ = ["read_analysis"]
+
+
+def read_analysis(source: Source) -> Analysis:
+    """Read ``analysis.json``. Never raises: a malformed file has a fault with its place, an odd field is left out."""
+    from cutile_lint.frontends.reference import analysis
+
+    return analysis.read_analysis(source)

@@ -8,11 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice, product
+from typing import TYPE_CHECKING
 
-from cutile_lint.frontends.reference.json_places import JsonNode
 from cutile_lint.records import dataclass, field
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
+
+if TYPE_CHECKING:
+    from cutile_lint.frontends.reference.json_places import JsonNode
 
 #: configurations read from one field at most (a search space multiplies)
 MAX_CONFIGS = 1000

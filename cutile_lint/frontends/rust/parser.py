@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust import arguments, control, expressions, flow, items, macros, patterns  # noqa: F401  (they register handlers)
-from cutile_lint.frontends.rust.faults import faults
 from cutile_lint.frontends.rust.lexer import bracket_depth
 from cutile_lint.frontends.rust.reader import Reader, TooDeep, TooSlow, start_clock, tree
 from cutile_lint.frontends.rust.statements import read_all
@@ -61,6 +60,8 @@ def parse(source: Source) -> syntax.Module:
         module.refused = f"more than {MAX_NODES} syntax nodes"
         return module
     if root.has_error:
+        from cutile_lint.frontends.rust.faults import faults
+
         module.faults = faults(source, root)
     try:
         module.body = read_all(Reader(data, data), root.named_children)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.python import rewrite
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.slots import Boundary
@@ -166,6 +165,8 @@ def _stream(
 
 def _pass_device(program: Program, boundary: Boundary, launch: Launch, event: Event) -> Fix | None:
     """``device=`` of a tensor whose descriptor is made in the same function by name."""
+    from cutile_lint.frontends.python import rewrite
+
     module, node = program.module(event.place.source.path), node_at(program, event.place)
     stop = stop_of(event, event.place)
     if module is None or stop is None or stop.frame.function is None or not isinstance(node, syntax.Call):

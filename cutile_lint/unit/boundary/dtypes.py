@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.rust import rewrite
 from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place
@@ -338,6 +337,8 @@ def _borrow_place(boundary: Boundary, slot: Slot) -> Place | None:
 
 def compare_in_export(found: Untied, crate: Crate) -> Fix | None:
     """Refuse a descriptor of another dtype before the launch."""
+    from cutile_lint.frontends.rust import rewrite
+
     leader, export = found.leader, found.boundary.export
     if leader is None:
         return None

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Fix
-from cutile_lint.frontends.python import rewrite
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.panics import positive
@@ -125,6 +124,8 @@ def _tensors(boundary: Boundary, launch: Launch, axis: Value, run: Run) -> tuple
 
 def refuse_empty(found: EmptyLaunch, unit: KernelUnit) -> Fix | None:
     """Raise for a tensor without elements before the op launches (what it should return instead is not known)."""
+    from cutile_lint.frontends.python import rewrite
+
     stop = found.launch.event.stack[0]
     module = unit.program.module(stop.source.path)
     if module is None or stop.statement is None or not found.tensors or stop.frame.function is not found.run.function:

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.python import rewrite
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.flows.origins import node_at
 from cutile_lint.unit.launches import Launch, described_tensor
 from cutile_lint.unit.linking.program import Program
-from cutile_lint.unit.linking.python_names import occurs
 from cutile_lint.unit.linking.where import statement_in, stop_of
 from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Event
@@ -157,6 +155,8 @@ def bind_to_local(found: DeadTensor, program: Program) -> Fix | None:
 
     Safe when the launch is in that very statement's block and the temporary is the descriptor's argument in it.
     """
+    from cutile_lint.frontends.python import rewrite
+
     event = found.made
     if event is None or event.arguments is None:
         return None
@@ -203,6 +203,8 @@ def _unconditional(function: syntax.Function, node: syntax.Expr) -> bool:
 
 
 def _new_name(module: syntax.Module, node: syntax.Expr) -> str:
+    from cutile_lint.unit.linking.python_names import occurs
+
     inner = node
     while isinstance(inner, (syntax.Call, syntax.Attr)):
         inner = inner.func if isinstance(inner, syntax.Call) else inner.base

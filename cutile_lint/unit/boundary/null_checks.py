@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.rust import rewrite
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.slots import Boundary, Slot
@@ -82,6 +81,8 @@ def _followed(boundary: Boundary, slot: Slot) -> Place | None:
 
 def insert_check(found: UncheckedPointers, crate: Crate) -> Fix | None:
     """Return the null code before anything else."""
+    from cutile_lint.frontends.rust import rewrite
+
     export = found.boundary.export
     if not export.function.body:
         return None

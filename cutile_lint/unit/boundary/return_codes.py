@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.python import rewrite
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.launches import Launch
@@ -148,6 +147,8 @@ def _reads(root: syntax.Module | syntax.Function, name: str, statement: syntax.S
 
 def add_check(found: UncheckedCode, program: Program) -> Fix | None:
     """Give the code to the project's ``check_rc`` behind the call."""
+    from cutile_lint.frontends.python import rewrite
+
     event = found.launch.event
     if found.only_if is not None:
         return None
@@ -190,6 +191,8 @@ def _symbol_name(module: syntax.Module, symbol: str) -> str:
 
 def _checker(module: syntax.Module, program: Program) -> tuple[str | None, list[Edit]]:
     """How the module can call ``check_rc``, with the import that it needs; None when the runtime is not imported by name."""
+    from cutile_lint.frontends.python import rewrite
+
     wanted = program.names_of("check-rc")
     other = None
     for node in module.body:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.ir import IrOp
 from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
@@ -15,6 +14,7 @@ from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Term
 
 if TYPE_CHECKING:
+    from cutile_lint.frontends.ir import IrOp
     from cutile_lint.unit.model import KernelUnit
 
 _OPERATORS = {"+": "addf", "-": "subf", "*": "mulf", "/": "divf"}

@@ -21,7 +21,6 @@ from cutile_lint.unit.options.arguments import (
     turning_point,
     way,
 )
-from cutile_lint.unit.options.option_fixes import exchange, forward_instead
 from cutile_lint.unit.options.option_names import CLUSTER, OCCUPANCY, option_named
 from cutile_lint.unit.options.setters import applied_options, inputs_in
 
@@ -82,6 +81,8 @@ def _partner(unit: KernelUnit, argument: OptionArgument) -> OptionArgument | Non
 
 
 def _in_call(unit: KernelUnit, argument: OptionArgument, partner: OptionArgument | None) -> Swap:
+    from cutile_lint.unit.options.option_fixes import exchange
+
     carried = _shown(argument)
     place, receiver = _turning_point(argument)
     related = [(one.place, one.message) for one in way(argument) if one.place != place]
@@ -99,6 +100,8 @@ def _in_call(unit: KernelUnit, argument: OptionArgument, partner: OptionArgument
 
 def _one_sided(unit: KernelUnit, argument: OptionArgument) -> Fix | None:
     """One option in the other's slot: exchange it with the constant that its own slot gets, else pass the slot's own field."""
+    from cutile_lint.unit.options.option_fixes import exchange, forward_instead
+
     carried = carried_option(argument.value)
     for other in unit.option_arguments:
         if other.launch is argument.launch and other.option == carried and carried_option(other.value) is None:

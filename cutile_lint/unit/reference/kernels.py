@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.ir import IrEntry
-from cutile_lint.frontends.ir.facts import Access
 from cutile_lint.records import dataclass, field
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
@@ -21,6 +19,8 @@ from cutile_lint.unit.reference.variants import ReferenceVariant
 from cutile_lint.unit.transposes.owners import symbols_of
 
 if TYPE_CHECKING:
+    from cutile_lint.frontends.ir import IrEntry
+    from cutile_lint.frontends.ir.facts import Access
     from cutile_lint.unit.model import KernelUnit
     from cutile_lint.unit.reference.evidence import Reference
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.reference.analysis import Analysis, Variant
 from cutile_lint.frontends.reference.configs import COMPILE_OPTIONS, ReferenceConfig
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.flows.config_names import config_names
@@ -17,6 +16,7 @@ from cutile_lint.unit.reference.variants import UNKNOWN, ReferenceValue, Referen
 
 if TYPE_CHECKING:
     from cutile_lint.frontends.ir import IrEntry
+    from cutile_lint.frontends.reference.analysis import Analysis, Variant
     from cutile_lint.unit.model import KernelUnit
 
 

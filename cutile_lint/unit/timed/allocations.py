@@ -14,7 +14,6 @@ from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Tuning
 from cutile_lint.unit.model import KernelUnit
 from cutile_lint.unit.runs import Run
-from cutile_lint.unit.timed.launch_fixes import bound_name, unread_after
 from cutile_lint.unit.timed.tensors import Work
 
 
@@ -81,6 +80,7 @@ def _reaches_nothing(uses: Uses, work: Work) -> bool:
 def delete_allocation(unit: KernelUnit, found: DeadAllocation) -> Fix | None:
     """Delete ``name = torch.empty(…)`` where nothing mentions the name afterwards."""
     from cutile_lint.frontends.python import rewrite
+    from cutile_lint.unit.timed.launch_fixes import bound_name, unread_after
 
     stop = found.work.event.stack[-1]
     statement, function = stop.statement, stop.frame.function

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cutile_lint.frontends.reference import Analysis, option_name, read_analysis, read_json
+from cutile_lint.frontends.reference import read_analysis
+from cutile_lint.frontends.reference.analysis import Analysis
+from cutile_lint.frontends.reference.configs import option_name
+from cutile_lint.frontends.reference.json_places import read_json
 from cutile_lint.sources import Source
 
 
