@@ -663,6 +663,9 @@ class Comment(Record):
     text: str
 
 
+_OUTSIDE_EXPRESSIONS = frozenset([Import, ClassDef, Handler])
+
+
 @dataclass(slots=True, eq=False)
 class Module(Record):
     """A parsed file. With ``faults`` the body holds what could be read around them (Python: nothing)."""
@@ -687,22 +690,35 @@ class Module(Record):
         looked((self, kinds))
         found = self._kinds.get(kinds)
         if found is None:
-            found = self._kinds[kinds] = [node for node in self._all() if isinstance(node, kinds)]
+            found = self._kinds[kinds] = [node for node in self._all_of(kinds) if isinstance(node, kinds)]
         return iter(found)  # type: ignore[arg-type]
+
+    def _all_of(self, kinds: tuple[type[Node], ...]) -> list[Node]:
+        """All nodes that may be of some kinds: Python has some in no expression."""
+        if self._nodes is not None or self.language != "python" or not _OUTSIDE_EXPRESSIONS.issuperset(kinds):
+            return self._all()
+        with watching(None):
+            return self._below(Expr)
 
     def _all(self) -> list[Node]:
         if self._nodes is None:
             with watching(None):
-                self._nodes = found = []
-                stack: list[Node] = [*reversed(self.body)]
-                while stack:
-                    node = stack.pop()
-                    found.append(node)
-                    if node.NODE_FIELDS:
-                        below = node.children()
-                        below.reverse()
-                        stack += below
+                self._nodes = self._below()
         return self._nodes
+
+    def _below(self, *without: type[Node]) -> list[Node]:
+        found: list[Node] = []
+        stack: list[Node] = [*reversed(self.body)]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, without):
+                continue
+            found.append(node)
+            if node.NODE_FIELDS:
+                below = node.children()
+                below.reverse()
+                stack += below
+        return found
 
     def functions(self) -> Iterator[Function]:
         return self.nodes(Function)

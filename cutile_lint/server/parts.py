@@ -170,7 +170,8 @@ class Parts:
         if any(start <= change.end and end >= change.start for start, end in common.spans.get(path, ())):
             return False
         after = change.new.source.raw
-        return MARK not in after and all(question(after) == answer for question, answer in common.answers.get(path, ()))
+        answers = common.answers.get(path, {})
+        return MARK not in after and all(question(after, *more) == answer for (question, more), answer in answers.items())
 
     @staticmethod
     def _now(looked: Iterable[object], change: Change) -> set[object]:

@@ -7,7 +7,7 @@ Rows and columns, for people, count from 1 and in code points; they are made at 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -54,9 +54,12 @@ class Source:
     def part(self, start: int, end: int) -> bytes:
         return self.data[start:end]
 
-    def tells(self, question: Callable[[bytes], T]) -> T:
-        """The answer to a question about the bytes as a whole."""
-        return question(self.data)
+    def tells(self, question: Callable[..., T], *more: Hashable) -> T:
+        """``question(data, *more)``: the answer to a question about the bytes as a whole."""
+        return question(self.data, *more)
+
+    def has(self, text: bytes) -> bool:
+        return self.tells(bytes.__contains__, text)
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -148,10 +151,10 @@ class OpenSource(Source):
     def text(self, text: str) -> None:
         self._text = text
 
-    def tells(self, question: Callable[[bytes], T]) -> T:
-        answer = question(self._raw)
+    def tells(self, question: Callable[..., T], *more: Hashable) -> T:
+        answer = question(self._raw, *more)
         if state.watch is not None:
-            state.watch.answers.setdefault(self.path, []).append((question, answer))
+            state.watch.answers.setdefault(self.path, {})[question, more] = answer
         return answer
 
     def part(self, start: int, end: int) -> bytes:

@@ -6,7 +6,7 @@ A result that did not look at what was changed stays good. Without a watch (ever
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,8 @@ class Watch:
         self.spans: dict[Path, set[tuple[int, int]]] = {}
         #: texts that were read in a way that nothing is known of
         self.whole: set[Path] = set()
-        #: questions about a whole text and their answers, by file
-        self.answers: dict[Path, list[tuple[Callable[[bytes], Any], Any]]] = {}
+        #: questions about a whole text (with what else is in them) and their answers, by file
+        self.answers: dict[Path, dict[tuple[Callable[..., Any], tuple[Hashable, ...]], Any]] = {}
 
     def read(self, path: Path, start: int, end: int) -> None:
         self.spans.setdefault(path, set()).add((start, end))

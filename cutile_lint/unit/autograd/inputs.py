@@ -420,6 +420,8 @@ class AutogradFunction:
 def autograd_functions(unit: KernelUnit) -> Iterator[AutogradFunction]:
     """Subclasses of ``torch.autograd.Function`` in the op's Python modules; else the place where one of elsewhere is applied."""
     for module in unit.python_modules:
+        if not module.source.has(b"Function"):
+            continue
         imports = imports_of(module)
         for node in module.body:  # ``Base = torch.autograd.Function``
             if isinstance(node, syntax.Assign) and node.value is not None and (path := dotted(node.value, imports)):

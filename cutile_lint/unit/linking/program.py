@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -197,7 +196,7 @@ class Program:
 
     def _defines_runtime(self, path: Path) -> bool:
         source = self.workspace.source(path)
-        return source is not None and source.tells(partial(_defines, tuple(self._roles)))
+        return source is not None and source.tells(_defines, tuple(self._roles))
 
     def role(self, dotted: str) -> str | None:
         """The runtime role of a dotted name outside the project (``tilegym.….check_rc`` → ``check-rc``)."""
@@ -235,7 +234,7 @@ def has_def(names: Iterable[str], data: bytes) -> bool:
     return any(b"def " + name.encode() + b"(" in data for name in names)
 
 
-def _defines(names: tuple[str, ...], data: bytes) -> bool:
+def _defines(data: bytes, names: tuple[str, ...]) -> bool:
     """A module's text defines one of the names and imports none."""
     if not has_def(names, data):
         return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 from cutile_lint.sources.discovery import SKIPPED_FOLDERS
@@ -74,7 +73,7 @@ def find_registrations(workspace: Workspace, wrapper: Path, op: str, own_backend
             source = workspace.source(path)
             if source is None:
                 continue
-            backends = source.tells(partial(_backends, pattern, op.encode())) - {own_backend}
+            backends = source.tells(_backends, pattern, op.encode()) - {own_backend}
             if backends:
                 found.append((min(_rank(backend) for backend in backends), path))
                 if path.name == wrapper.name:
@@ -82,7 +81,7 @@ def find_registrations(workspace: Workspace, wrapper: Path, op: str, own_backend
     return [path for _, path in sorted(found, key=lambda item: item[0])]
 
 
-def _backends(pattern: re.Pattern[bytes], op: bytes, data: bytes) -> set[str]:
+def _backends(data: bytes, pattern: re.Pattern[bytes], op: bytes) -> set[str]:
     if b"register_impl" not in data or op not in data:
         return set()
     return {match.decode() for match in pattern.findall(data)}

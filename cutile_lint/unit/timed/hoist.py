@@ -220,7 +220,7 @@ def _new_name(site: Site, call: syntax.Call) -> str | None:
     if not stem or stem in ("torch",):
         return None
     name = f"{stem}_{call.func.name.strip('_')}"
-    return None if site.module.source.tells(lambda data: name.encode() in data) else name
+    return None if site.module.source.has(name.encode()) else name
 
 
 def _is_conditional(statement: syntax.Stmt, call: syntax.Call) -> bool:
