@@ -116,6 +116,7 @@ def edits(text: str, seed: int, steps: int) -> Iterator[str]:
     [
         ("clean/skill/scale_residual", "wrapper.py", 1, 12),
         ("faulty/skill/scale_residual", "wrapper.py", 2, 12),
+        ("clean/tilegym", "src/tilegym/ops/cutile_rs/gemm.py", 3, 10),  # four ops with helpers in common
     ],
 )
 def test_edits_give_what_a_check_from_the_beginning_gives(

@@ -4,7 +4,7 @@ import copy
 from pathlib import Path
 
 import pytest
-from client import CAPABILITIES, Client, Failed, span
+from client import CAPABILITIES, Client, Failed, span, where
 from conftest import Op, Start
 
 
@@ -143,3 +143,23 @@ def test_a_workspace_without_a_folder(launch: Start, op: Op) -> None:
 def test_help_names_the_command(launch: Start, tmp_path: Path) -> None:
     client = launch(None, "--help")
     assert client.process.wait(30) == 0
+
+
+def test_options_of_a_rule_and_addresses_of_pages_take_effect_while_they_are_changed(client: Client, op: Op) -> None:
+    text = op.wrapper.read_text().replace("torch.zeros_like(x)", "torch.cumsum(x, 0)")
+    uri = client.open(op.wrapper, text)
+    found = next(one for one in client.diagnostics(uri, 1) if one["code"] == "CTL103")
+    assert found["range"] == where(text, "torch.cumsum(x, 0)") and found["codeDescription"]["href"].startswith("file://")
+    file = client.open(op.root / "cutile-lint.toml", 'docs-url = "https://lint.example/{code}"\n')
+    client.wait_for(
+        "textDocument/publishDiagnostics", lambda params: params["uri"] == uri and _pages(params) == {"https://lint.example"}
+    )
+    client.change(file, {"text": '[rules.CTL103]\nallow-calls = ["torch.cum*"]\n'})
+    client.wait_for(
+        "textDocument/publishDiagnostics",
+        lambda params: params["uri"] == uri and params["diagnostics"] and "CTL103" not in codes(params["diagnostics"]),
+    )
+
+
+def _pages(params: dict) -> set[str]:
+    return {one["codeDescription"]["href"].rsplit("/", 1)[0] for one in params["diagnostics"]}
