@@ -96,6 +96,7 @@ def session_work(root: Path, results: Results, clock: Callable[[], float]) -> No
     """The analysis alone, in this process."""
     import gc
 
+    from cutile_lint.frontends.syntax import Module
     from cutile_lint.server.session import Session
     from cutile_lint.server.settings import ClientSettings
     from cutile_lint.sources import OpenSource, Source
@@ -104,9 +105,9 @@ def session_work(root: Path, results: Results, clock: Callable[[], float]) -> No
     parsed: list[Path] = []
     parse = program.parse
 
-    def counted(source: Source) -> object:
+    def counted(source: Source, *before: Module | None) -> object:
         parsed.append(source.path)
-        return parse(source)
+        return parse(source, *before)
 
     program.parse = counted  # type: ignore[assignment]
     session = Session()

@@ -12,8 +12,8 @@ from cutile_lint.findings import Edit, Finding, Fix, Related
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field, replace
 from cutile_lint.server.links import Hint, Lens, Links, Spot, Thing
-from cutile_lint.server.positions import unchanged
 from cutile_lint.sources import Place, Source, Span
+from cutile_lint.sources.texts import unchanged
 from cutile_lint.unit.linking.program import written_names
 
 
@@ -150,6 +150,8 @@ def _bodies(change: Change, old: list[syntax.Stmt], new: list[syntax.Stmt]) -> N
         raise Lost
     before, after = change.old.source.raw, change.new.source.raw
     for one, other in zip(old, new, strict=True):
+        if one is other:  # before the change
+            continue
         if isinstance(one, syntax.FunctionDef) and isinstance(other, syntax.FunctionDef) and _ends_at(change, one, other):
             change.at_end = True
             _function(change, one.function, other.function)

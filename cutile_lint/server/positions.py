@@ -12,6 +12,7 @@ from bisect import bisect_right
 from lsprotocol.types import Position, Range
 
 from cutile_lint.sources import BOM, Place, Source, Span
+from cutile_lint.sources.texts import unchanged
 
 
 class Encoding:
@@ -98,24 +99,3 @@ class Moved:
         """The place in ``source``, which has the newer text."""
         span = self.span(place.span)
         return Place(source, span) if span is not None else None
-
-
-def unchanged(old: bytes, new: bytes) -> tuple[int, int]:
-    """How many bytes of two texts are equal from the start, and how many of what is left are from the end."""
-    head = _common(old, new)
-    return head, _common(old[head:][::-1], new[head:][::-1])
-
-
-def _common(left: bytes, right: bytes) -> int:
-    """Number of leading bytes that are equal."""
-    size = min(len(left), len(right))
-    if left[:size] == right[:size]:
-        return size
-    low, high = 0, size  # left[:low] == right[:low], and not so for high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if left[low:middle] == right[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low

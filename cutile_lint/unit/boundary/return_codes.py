@@ -13,7 +13,7 @@ from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.linking.where import stop_of
 from cutile_lint.unit.machine.trace import Event
-from cutile_lint.unit.machine.values import Literal, Value, subterms
+from cutile_lint.unit.machine.values import Literal, Value, beyond, subterms
 from cutile_lint.unit.runs import Run
 
 if TYPE_CHECKING:
@@ -48,13 +48,12 @@ def unchecked_codes(unit: KernelUnit) -> Iterator[UncheckedCode]:
 def _judge(run: Run, launch: Launch, program: Program) -> UncheckedCode | None:
     key = launch.event.value.key()  # type: ignore[union-attr]
     conditions: list[Literal] = []
-    known = {literal.key() for literal in launch.path}
     for event in run.trace.events[launch.order + 1 :]:
         if any(_has(literal.test, key) for literal in event.path):
             return None
         if event.kind == "global" or not _uses(event, key) or _shows(event):
             continue
-        more = [literal for literal in event.path if literal.key() not in known]
+        more = beyond(event.path, launch.path)
         is_check = event.kind == "call" and program.role(event.name) == "check-rc"
         if not is_check or not more:
             return None

@@ -41,7 +41,7 @@ class Parsed:
     def module(self, source: Source) -> syntax.Module:
         module = self._modules.pop(source.path, None)
         if module is None or (module.source is not source and module.source.data != source.data):
-            module = parse(source)
+            module = parse(source, module)
         self._modules[source.path] = module  # the last in line
         if len(self._modules) > self.LIMIT:
             del self._modules[next(iter(self._modules))]
@@ -65,15 +65,15 @@ class Parsed:
         return crate
 
 
-def parse(source: Source) -> syntax.Module:
-    """Read a file of either language."""
+def parse(source: Source, before: syntax.Module | None = None) -> syntax.Module:
+    """Read a file of either language. ``before``: its tree of another time."""
     if source.is_rust:
         from cutile_lint.frontends import rust
 
         return rust.parse(source)
     from cutile_lint.frontends import python
 
-    return python.parse(source)
+    return python.parse(source, before)
 
 
 class Program:

@@ -22,6 +22,7 @@ from cutile_lint.unit.machine.values import (
     Term,
     Value,
     alternatives,
+    beyond,
     unknown,
 )
 
@@ -191,8 +192,7 @@ class Calls(State):
     def _returned(self, returns: list[tuple[Condition, Value]], base: Condition, call: Place | None) -> Value:
         if not returns:
             return Known(None)
-        known = {literal.key() for literal in base}
-        options = [(tuple(lit for lit in path if lit.key() not in known), self.resolve(value)) for path, value in returns]
+        options = [(beyond(path, base), self.resolve(value)) for path, value in returns]
         return self.choice(options, call)
 
     def _generator(self, frame: Frame, call: Place | None) -> Items:

@@ -11,7 +11,7 @@ from cutile_lint.sources import Place, Span
 from cutile_lint.unit.machine.paths import contradictory, extend, literals, negation, truth
 from cutile_lint.unit.machine.scopes import Journal, Scope, absent
 from cutile_lint.unit.machine.trace import Event, Frame, Stop, Trace
-from cutile_lint.unit.machine.values import Arguments, Choice, Condition, Known, Literal, Term, Value, alternatives
+from cutile_lint.unit.machine.values import Arguments, Choice, Condition, Known, Literal, Term, Value, alternatives, beyond
 
 if TYPE_CHECKING:
     from cutile_lint.unit.machine.dialect import Dialect
@@ -204,12 +204,9 @@ class State:
 
     def leave_exits(self, mark: int, drop: tuple[str, ...] = ()) -> None:
         """Go on with the knowledge that no path since ``mark`` that ended was taken; ``drop`` forgets those kinds of ends."""
-        base_keys = {literal.key() for literal in self.path}
+        base = self.path
         for kind, path in self.exits[mark:]:
-            if kind in drop:
-                continue
-            relative = tuple(literal for literal in path if literal.key() not in base_keys)
-            if relative:
+            if kind not in drop and (relative := beyond(path, base)):
                 self.path = extend(self.path, negation(relative))
         if drop:
             self.exits[mark:] = [item for item in self.exits[mark:] if item[0] not in drop]

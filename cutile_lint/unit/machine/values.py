@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cutile_lint.records import dataclass, field
@@ -175,6 +176,14 @@ class Literal:
 Condition = tuple[Literal, ...]
 
 
+def beyond(path: Condition, base: Condition) -> Condition:
+    """The literals of a path that another does not have; mostly the path goes on from the other."""
+    if len(path) >= len(base) and all(map(is_, path, base)):
+        return path[len(base) :]
+    known = {literal.key() for literal in base}
+    return tuple([literal for literal in path if literal.key() not in known])
+
+
 class Choice(Value):
     """One of several values, each under its own condition."""
 
@@ -243,9 +252,8 @@ class Items(Value):
 
     def append(self, value: Value, path: Condition = ()) -> None:
         """Add an item on ``path``."""
-        known = {literal.key() for literal in self.born}
         self.items.append(value)
-        self.conditions.append(tuple(literal for literal in path if literal.key() not in known))
+        self.conditions.append(beyond(path, self.born))
         self.size += value.size
         self.nesting = max(self.nesting, value.nesting + 1)
         self._bound()

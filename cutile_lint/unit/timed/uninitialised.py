@@ -14,7 +14,7 @@ from cutile_lint.unit.linking.names import imports_of
 from cutile_lint.unit.linking.python_names import bindings, mentions
 from cutile_lint.unit.machine.paths import contradictory, negation
 from cutile_lint.unit.machine.trace import Event
-from cutile_lint.unit.machine.values import Condition, Term, Value, alternatives
+from cutile_lint.unit.machine.values import Condition, Term, Value, alternatives, beyond
 from cutile_lint.unit.timed.region import Occurrence, TimedWork, use_in_trial
 from cutile_lint.unit.timed.torch_api import names
 
@@ -157,10 +157,9 @@ def _seen_before(occurrence: Occurrence, buffer: Value, fill: Event, until: int)
 def _on_every_path(occurrence: Occurrence, fill: Event, storing: list[Launch]) -> bool:
     """Each path from the fill on comes to one of the launches, or ends in a raise."""
     ends: list[Condition] = []
-    held = {literal.key() for literal in fill.path}
     later = [event for event in occurrence.run.trace.events[fill.order :] if event.kind in ("raise", "assert")]
     for path in [launch.path for launch in storing] + [event.path for event in later]:
-        extra = tuple(literal for literal in path if literal.key() not in held)
+        extra = beyond(path, fill.path)
         if contradictory(fill.path, extra):
             continue
         if not extra:

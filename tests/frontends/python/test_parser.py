@@ -290,3 +290,22 @@ def test_warnings_of_the_linted_code_are_not_ours() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert dump(value('"\\d"')) == dump(value(r'"\\d"'))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_tree_made_with_one_of_another_time_is_the_same(variant: str) -> None:
+    data = VARIANTS[variant]
+    before = parse(source(data))
+    ends = [statement.span.end for statement in before.body]
+    for at in range(0, len(data), 97):
+        for text in (data[:at] + b" " + data[at:], data[:at] + b"\nx = 1\n" + data[at:], data[:at] + data[at + 1 :]):
+            try:
+                changed = source(text)
+            except UnicodeDecodeError:
+                continue
+            after, anew = parse(changed, before), parse(changed)
+            assert after.faults == anew.faults and dump(after.body) == dump(anew.body)
+            assert [node.span for node in after.walk()] == [node.span for node in anew.walk()]
+            if not after.faults:
+                kept = [one is other for one, other in zip(before.body, after.body, strict=False)]
+                assert kept[: sum(end < at for end in ends)].count(False) <= 1  # the last one may have gone on
