@@ -304,7 +304,7 @@ def test_a_tree_made_with_one_of_another_time_is_the_same(variant: str) -> None:
             except UnicodeDecodeError:
                 continue
             after, anew = parse(changed, before), parse(changed)
-            assert after.faults == anew.faults and dump(after.body) == dump(anew.body)
+            assert dump(after.body) == dump(anew.body) and len(after.faults) == len(anew.faults)
             assert [node.span for node in after.walk()] == [node.span for node in anew.walk()]
             if not after.faults:
                 kept = [one is other for one, other in zip(before.body, after.body, strict=False)]
