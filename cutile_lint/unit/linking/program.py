@@ -238,8 +238,8 @@ def _defines(data: bytes, names: tuple[str, ...]) -> bool:
     """A module's text defines one of the names and imports none."""
     if not has_def(names, data):
         return False
-    named = [name for name in names if name.encode() in data]
-    return not any(re.search(rb"^[ \t]*(?:from|import)\b.*\b" + name.encode() + rb"\b", data, re.M) for name in named)
+    named = b"|".join(name.encode() for name in names if name.encode() in data)
+    return not re.search(rb"^[ \t]*(?:from|import)\b.*\b(?:" + named + rb")\b", data, re.MULTILINE)
 
 
 def _state(path: Path, name: str, initial: Value) -> Term:
