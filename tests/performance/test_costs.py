@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -15,6 +16,8 @@ from benchmarks.generate import generate, ten_faults
 from cutile_lint.config import Configurations
 from cutile_lint.engine import api
 from cutile_lint.engine.cases import load_base
+from cutile_lint.unit.linking.crate import Crate
+from cutile_lint.unit.linking.program import Parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 #: a run answered from the cache: what a started Python has, and these
@@ -214,6 +217,20 @@ def test_texts_are_let_go(tmp_path: Path) -> None:
     assert report.workspace is not None
     kept = [path for path, source in report.workspace._sources.items() if source is not None]
     assert len(kept) < 40
+
+
+def test_what_is_known_of_a_crate_goes_with_it(tmp_path: Path) -> None:
+    """Without a collection of cycles: what is left after a batch is set aside and not looked at again."""
+    generate(tmp_path, 60)
+    gc.collect()
+    gc.disable()
+    try:
+        report = check(tmp_path)
+        known = [crate for crate in gc.get_objects() if isinstance(crate, Crate) and crate._answers]
+    finally:
+        gc.enable()
+    assert report.errors == []
+    assert len(known) <= Parsed.CRATES
 
 
 # ── in an editor ──

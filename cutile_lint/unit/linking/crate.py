@@ -138,6 +138,10 @@ class Crate:
             self._answers[question] = answer()
         return self._answers[question]  # type: ignore[return-value]
 
+    def forget(self) -> None:
+        """Let go of all answers. Some lead back to the crate: they would wait for a collection of cycles."""
+        self._answers.clear()
+
     # ── looking things up ──
 
     def entry_of(self, function: syntax.Function) -> Entry | None:

@@ -34,7 +34,9 @@ class Parsed:
     #: a crate holds the runs of its exports and entries
     CRATES = 2
 
-    def __init__(self) -> None:
+    def __init__(self, passing: bool = False) -> None:
+        """``passing``: ops that have been checked do not come back, so what is known of a crate is let go with it."""
+        self._passing = passing
         self._modules: dict[Path, syntax.Module] = {}
         self._crates: dict[tuple[Path, ...], Crate] = {}
 
@@ -61,7 +63,9 @@ class Parsed:
             crate = Crate(modules)
         self._crates[key] = crate
         if len(self._crates) > self.CRATES:
-            del self._crates[next(iter(self._crates))]
+            gone = self._crates.pop(next(iter(self._crates)))
+            if self._passing:
+                gone.forget()
         return crate
 
 
