@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.cdef import CFault, CFunction, CParam, Declarations, parse, text_place
@@ -86,6 +86,8 @@ class Boundary:
     #: the text that the library was bound with, and what it declares
     text: Known | None = None
     declarations: Declarations | None = None
+    #: what has been worked out about pairs of launches, by the question
+    answers: dict[object, Any] = field(default_factory=dict)
 
     @property
     def symbol(self) -> str:

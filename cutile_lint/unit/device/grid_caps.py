@@ -12,10 +12,10 @@ from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.device.kernel import Kernel
 from cutile_lint.unit.device.numbers import block_axis
-from cutile_lint.unit.flows.conditions import possible, substitute, substituted
+from cutile_lint.unit.flows.conditions import admits, substitute, substituted
 from cutile_lint.unit.launches import KernelLaunch, Launch
-from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value, alternatives, subterms
-from cutile_lint.unit.transposes.owners import symbols_of
+from cutile_lint.unit.machine.values import Items, Known, Term, Value, alternatives, subterms
+from cutile_lint.unit.transposes.owners import path_of, symbols_of
 
 if TYPE_CHECKING:
     from cutile_lint.unit.boundary.slots import Boundary
@@ -79,20 +79,15 @@ def _named(value: Value | None, name: str) -> bool:
 
 def _caps(boundary: Boundary, launched: KernelLaunch, launch: Launch | None) -> Iterator[Place]:
     symbols = symbols_of(boundary, launch, launched)
-    condition: Condition = substituted(launched.path, symbols)
+    condition = path_of(boundary, launch, launched)
     background = launch.path if launch is not None else ()
     assert launched.grid is not None
     for path, grid in alternatives(launched.grid):
         for axis in grid.items if isinstance(grid, Items) else [grid]:
             for more, value in alternatives(substitute(axis, symbols)):
                 place = cap_in(value)
-                if place is not None and _reached(condition, (*substituted(path, symbols), *more), background):
+                if place is not None and admits(condition, (*substituted(path, symbols), *more), background):
                     yield place
-
-
-def _reached(condition: Condition, path: Condition, background: Condition) -> bool:
-    """The entry may be launched with the grid of a path: no test of the export's path speaks against it."""
-    return all(possible((literal, *path), background) is not False for literal in condition)
 
 
 def cap_in(value: Value) -> Place | None:

@@ -258,6 +258,26 @@ def possible(path: Condition, background: Condition = ()) -> bool | None:
     return answer
 
 
+def admits(condition: Condition, path: Condition, background: Condition) -> bool:
+    """No test of a condition, taken alone, speaks against a path."""
+    if not condition:
+        return True
+    if possible(path, background) is False:
+        return False
+    around = {atom for literal in (*path, *background) for atom in _decisive(literal.test)[0]}
+    for literal in condition:
+        deciding, outright = _decisive(literal.test)
+        if outright is not None:
+            fits: bool | None = outright is literal.holds
+        elif deciding.keys().isdisjoint(around):
+            fits = possible((literal,))
+        else:
+            fits = possible((literal, *path), background)
+        if fits is False:
+            return False
+    return True
+
+
 def together(first: Condition, second: Condition, background: Condition = ()) -> bool | None:
     """Whether two conditions come together: both can hold, and one of them never holds without the other.
 

@@ -10,13 +10,13 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
-from cutile_lint.unit.flows.conditions import possible, substituted
+from cutile_lint.unit.flows.conditions import admits
 from cutile_lint.unit.linking.crate import Entry
 from cutile_lint.unit.machine.values import Condition
 from cutile_lint.unit.reference.files import find_reference_ir
 from cutile_lint.unit.reference.run import KernelUse, accesses
 from cutile_lint.unit.reference.variants import ReferenceVariant
-from cutile_lint.unit.transposes.owners import symbols_of
+from cutile_lint.unit.transposes.owners import path_of
 
 if TYPE_CHECKING:
     from cutile_lint.frontends.ir import IrEntry
@@ -102,10 +102,10 @@ def _paths(unit: KernelUnit, entry: Entry) -> Iterator[tuple[Condition, tuple[st
             if kernel.entry is not entry:
                 continue
             for launch in boundary.launches:
-                condition = substituted(kernel.path, symbols_of(boundary, launch, kernel))
+                condition = path_of(boundary, launch, kernel)
                 path = (*launch.path, *condition)
                 key = (id(launch), tuple(literal.key() for literal in path))
-                if key not in seen and all(possible((literal,), launch.path) is not False for literal in condition):
+                if key not in seen and admits(condition, (), launch.path):
                     seen.add(key)
                     yield path, (entry.name, boundary.symbol)
 

@@ -10,11 +10,11 @@ from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit.boundary.slots import Boundary, Slot
 from cutile_lint.unit.flows import axes as ax
-from cutile_lint.unit.flows.conditions import FLAG, possible, substituted
+from cutile_lint.unit.flows.conditions import FLAG, possible
 from cutile_lint.unit.launches import KernelLaunch, Launch, described_tensor
 from cutile_lint.unit.machine.values import Choice, Condition, Entries, Items, Literal, Record, Term, Value
 from cutile_lint.unit.runs import Run
-from cutile_lint.unit.transposes.owners import generics_of, symbols_of
+from cutile_lint.unit.transposes.owners import generics_of, path_of
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -119,8 +119,7 @@ def _slot_flag(boundary: Boundary, slot: Slot) -> Iterator[IgnoredFlag]:
 
 def _can_get(boundary: Boundary, launch: Launch, slot: Slot, kernel: KernelLaunch) -> bool:
     """The wrapper's launch can reach the variant with the flag on."""
-    symbols = symbols_of(boundary, launch, kernel)
-    path = substituted(kernel.path, symbols)
+    path = path_of(boundary, launch, kernel)
     scalar = [one for one in path if _decides(one.test)]
     value = launch.arguments.positional[slot.index]
     if any(Unknowns().in_value(literal.test) for literal in scalar) or Unknowns().in_value(value):

@@ -326,6 +326,21 @@ def generics_of(kernel: KernelLaunch) -> list[Value] | None:
 
 def symbols_of(boundary: Boundary, launch: Launch | None, kernel: KernelLaunch) -> dict[object, Value]:
     """What the export's parameters and the entry's generics are worth, in the wrapper's symbols (without it: in the export's)."""
+    question = (symbols_of, id(launch), id(kernel))
+    if question not in boundary.answers:
+        boundary.answers[question] = _symbols(boundary, launch, kernel)
+    return boundary.answers[question]  # type: ignore[no-any-return]
+
+
+def path_of(boundary: Boundary, launch: Launch | None, kernel: KernelLaunch) -> Condition:
+    """The export's path to a kernel's launch, in the wrapper's symbols."""
+    question = (path_of, id(launch), id(kernel))
+    if question not in boundary.answers:
+        boundary.answers[question] = substituted(kernel.path, symbols_of(boundary, launch, kernel))
+    return boundary.answers[question]  # type: ignore[no-any-return]
+
+
+def _symbols(boundary: Boundary, launch: Launch | None, kernel: KernelLaunch) -> dict[object, Value]:
     known: dict[object, Value] = {}
     if launch is not None and boundary.is_aligned(launch):
         for slot, value in zip(boundary.slots, launch.arguments.positional, strict=True):
@@ -371,7 +386,7 @@ def _of_launch(
     if len(candidates) < 2:
         return
     symbols = symbols_of(boundary, launch, kernel)
-    background = (*(launch.path if launch is not None else ()), *substituted(kernel.path, symbols))
+    background = (*(launch.path if launch is not None else ()), *path_of(boundary, launch, kernel))
     conditions = [owner.condition if owner.layer == "wrapper" else substituted(_relevant(owner), symbols) for owner in candidates]
     for at, owner in enumerate(candidates):
         for pair in sorted(owner.axes, key=sorted):
