@@ -9,7 +9,6 @@ from typing import Any
 
 from cutile_lint.config.settings import Settings
 from cutile_lint.errors import UserError
-from cutile_lint.plain_toml import plain_toml
 from cutile_lint.records import replace
 from cutile_lint.sources.workspace import Workspace, absolute
 
@@ -146,9 +145,6 @@ def _table(file: Path, workspace: Workspace) -> dict[str, Any] | None:
 
 
 def _document(file: Path, text: str) -> dict[str, Any]:
-    plain = plain_toml(text)
-    if plain is not None:
-        return plain
     try:
         import tomllib
     except ModuleNotFoundError:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from cutile_lint.frontends.syntax import Fault
 from cutile_lint.frontends.toml_places import KeyPlace, key_places
 from cutile_lint.frontends.versions import OLDEST, Version
-from cutile_lint.plain_toml import plain_toml
 from cutile_lint.records import dataclass, field
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
@@ -215,16 +214,12 @@ def read_manifest(source: Source) -> Manifest:
 def _load(source: Source) -> tuple[dict[str, object], Fault | None]:
     if told := toml_refusal(source.data, MAX_SIZE):
         return {}, Fault(Span(0, 0), told)
-    text = source.text.removeprefix("\ufeff")
-    plain = plain_toml(text)
-    if plain is not None:
-        return plain, None
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
     try:
-        return tomllib.loads(text), None
+        return tomllib.loads(source.text.removeprefix("\ufeff")), None
     except RecursionError:
         return {}, Fault(Span(0, 0), "TOML nests too deep")
     except ValueError as error:

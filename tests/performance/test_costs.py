@@ -39,7 +39,7 @@ HEAVY = {"libcst", "yaml", "rich", "click", "pathspec", "pycparser", "jsonschema
 #: of the standard library and of tree-sitter: a few milliseconds each, for what a check can do without
 DEAR = {
     *("dataclasses", "inspect", "decimal", "difflib", "hashlib", "importlib.resources", "shutil", "subprocess", "tempfile"),
-    *("tomllib", "tree_sitter_rust", "tree_sitter_mlir"),
+    *("tree_sitter_rust", "tree_sitter_mlir"),
 }
 #: our own: for fixes of what is not there, and for evidence that the op has not
 NOT_NEEDED = {
