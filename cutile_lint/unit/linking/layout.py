@@ -57,6 +57,7 @@ class Layout:
         self._trees: dict[Path, list[Path]] = {}
         self._library_files: dict[Path, list[Path]] = {}
         self._packages: dict[Path, list[Path]] = {}
+        self._decorated: dict[Path, list[Path]] = {}
 
     # ── wrappers ──
 
@@ -127,8 +128,8 @@ class Layout:
     def _importers(self, path: Path) -> list[Path]:
         """Wrappers beside a helper module (or one folder up) that import it."""
         name = (path.parent.name if path.name == "__init__.py" else path.stem).encode()
-        beside = [*self._python_in(path.parent), *self._python_in(path.parent.parent)]
-        naming = [other for other in beside if other != path and b"register_impl" in (data := self.data(other)) and name in data]
+        beside = [*self._registering(path.parent), *self._registering(path.parent.parent)]
+        naming = [other for other in beside if name in self.data(other) and other != path]
         if not naming:
             return []
         stem = re.escape(name)
@@ -183,6 +184,12 @@ class Layout:
 
     def _python_in(self, folder: Path) -> list[Path]:
         return [path for path in self.workspace.entries(folder) if path.suffix == ".py"]
+
+    def _registering(self, folder: Path) -> list[Path]:
+        """The Python files of a folder that have the name of the decorator."""
+        if folder not in self._decorated:
+            self._decorated[folder] = [path for path in self._python_in(folder) if b"register_impl" in self.data(path)]
+        return self._decorated[folder]
 
     def _rust_in(self, folder: Path) -> list[Path]:
         return [path for path in self.workspace.entries(folder) if path.suffix == ".rs"]
