@@ -54,9 +54,10 @@ def _awaited() -> bool:
     """Whether somebody does something when this process ends in the usual way: a handler, a profiler, a thread, a prompt."""
     import atexit
 
-    threading = sys.modules.get("threading")
-    watched = sys.gettrace() or sys.getprofile() or sys.flags.inspect or (threading and threading.active_count() > 1)
-    return bool(watched or atexit._ncallbacks())
+    threading, monitoring = sys.modules.get("threading"), getattr(sys, "monitoring", None)
+    tools = [monitoring.get_tool(number) for number in range(6)] if monitoring is not None else []  # from Python 3.12 on
+    watched = sys.gettrace() or sys.getprofile() or any(tools) or sys.flags.inspect
+    return bool(watched or atexit._ncallbacks() or (threading is not None and threading.active_count() > 1))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
