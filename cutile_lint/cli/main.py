@@ -40,7 +40,8 @@ def run() -> NoReturn:
     """The command line as a process of its own. What is about to end with it is not tidied up: that costs a fifth of a check."""
     import gc
 
-    gc.disable()  # `server` and `--watch`, which stay, collect
+    if _parted(sys.argv[1:])[0] == "check":
+        gc.disable()  # of many ops it collects what each batch leaves; `--watch` lets it be done again
     status = main()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -62,8 +63,7 @@ def _awaited() -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 for findings, 2 for errors of usage, configuration or our own."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    command = arguments.pop(0) if arguments and arguments[0] in COMMANDS else "check"
+    command, arguments = _parted(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character still gets the report
@@ -90,6 +90,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("cutile-lint: interrupted", file=sys.stderr)
         return 130
+
+
+def _parted(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The command of a command line, and its arguments."""
+    return (words[0], words[1:]) if words and words[0] in COMMANDS else ("check", words)
 
 
 def _known_answer(arguments: Sequence[str]) -> int | None:
