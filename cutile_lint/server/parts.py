@@ -17,8 +17,8 @@ from cutile_lint.sources.watch import Watch, watching
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.linking.program import Program
 
-#: notes beyond which everything is run again
-_MOST = 50_000
+#: parts of a text that were read, and questions about it, beyond which everything is run again: each change looks at all of them
+_MOST_SPANS, _MOST_ANSWERS = 5_000, 200
 
 
 @dataclass(slots=True, eq=False)
@@ -131,7 +131,7 @@ class Parts:
             return False
         common = self.common.looked
         read = self.common.spans.get(path, set())
-        if len(read) + len(self.common.answers.get(path, ())) > _MOST:
+        if len(read) > _MOST_SPANS or len(self.common.answers.get(path, ())) > _MOST_ANSWERS:
             return False
         if not common.isdisjoint(change.functions) or (change.functions | change.idle and change.old in common):
             return False
