@@ -678,6 +678,8 @@ class Module(Record):
     refused: str = ""
     #: all nodes, once somebody asked: a file is walked for many questions
     _nodes: list[Node] | None = None
+    #: those that are in no expression
+    _statements: list[Node] | None = None
     _kinds: dict[object, list[Node]] = field(default_factory=dict)
 
     def walk(self) -> Iterator[Node]:
@@ -697,8 +699,10 @@ class Module(Record):
         """All nodes that may be of some kinds: Python has some in no expression."""
         if self._nodes is not None or self.language != "python" or not _OUTSIDE_EXPRESSIONS.issuperset(kinds):
             return self._all()
-        with watching(None):
-            return self._below(Expr)
+        if self._statements is None:
+            with watching(None):
+                self._statements = self._below(Expr)
+        return self._statements
 
     def _all(self) -> list[Node]:
         if self._nodes is None:

@@ -13,6 +13,7 @@ import pytest
 from cutile_lint.server.session import Outcome, Session
 from cutile_lint.server.settings import ClientSettings
 from cutile_lint.sources import OpenSource, Place
+from cutile_lint.unit.linking import program
 
 ROOT = Path(__file__).resolve().parents[2]
 LINES = (
@@ -131,3 +132,26 @@ def test_edits_give_what_a_check_from_the_beginning_gives(
         opened = {path: OpenSource(path, text.encode())}
         fresh = session_for(root, path)
         assert seen(outcome_of(session, opened, path)) == seen(outcome_of(fresh, opened, path)), text
+
+
+def test_edits_in_several_files_give_what_a_check_from_the_beginning_gives(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "clean" / "tilegym", root)
+    (root / ".git").mkdir()
+    package = root / "src" / "tilegym" / "ops" / "cutile_rs"
+    wrapper = package / "gemm.py"
+    others = [package / "_gemm_checks.py", package / "gemm_kernel" / "ffi.rs", root / "tests" / "ops" / "test_gemm.py"]
+    chance = random.Random(4)
+    texts = {path: path.read_text() for path in (wrapper, *others)}
+    opened = {path: OpenSource(path, text.encode()) for path, text in texts.items()}
+    session = session_for(root, wrapper)
+    steps = 0
+    while steps < 8:
+        path = chance.choice([wrapper, *others])
+        text = edited(texts[path], chance)
+        if text == texts[path] or program.parse(OpenSource(path, text.encode())).faults:
+            continue  # a session goes on with what it had
+        steps += 1
+        texts[path], opened = text, {**opened, path: OpenSource(path, text.encode())}
+        fresh = session_for(root, wrapper)
+        assert seen(outcome_of(session, opened, wrapper)) == seen(outcome_of(fresh, opened, wrapper)), (path.name, text)
