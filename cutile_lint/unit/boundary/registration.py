@@ -45,7 +45,7 @@ def _in_library(unit: KernelUnit) -> Iterator[NotRegistered]:
     library = unit.program.module(path) if path is not None else None
     if library is None or library.faults or path is None:
         return
-    included = _reached(unit, path)
+    included = unit.program.once((_reached, path), lambda: _reached(unit, path))
     if included is None:
         return
     for export in unit.launched_exports:

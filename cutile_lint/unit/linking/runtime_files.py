@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
-from cutile_lint.unit.linking.program import has_def
+from cutile_lint.unit.linking.program import Program, has_def
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -29,11 +29,14 @@ def _imported(unit: KernelUnit, module: syntax.Module, roles: tuple[str, ...]) -
                 continue
             whole = name.module if name.name is None else f"{name.module}.{name.name}"
             path = program.resolve(importer, whole, node.level)
-            if path is not None and path != importer and _defines(unit, path, roles):
+            if path is not None and path != importer and _defines(program, path, roles):
                 yield path
 
 
-def _defines(unit: KernelUnit, path: Path, roles: tuple[str, ...]) -> bool:
-    source = unit.program.workspace.source(path)
-    names = [name for role in roles for name in unit.program.names_of(role)]
-    return source is not None and has_def(names, source.data)
+def _defines(program: Program, path: Path, roles: tuple[str, ...]) -> bool:
+    def found() -> bool:
+        source = program.workspace.source(path)
+        names = [name for role in roles for name in program.names_of(role)]
+        return source is not None and has_def(names, source.data)
+
+    return program.once((_defines, path, roles), found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -433,11 +433,30 @@ def unknown(reason: str, place: Place | None = None) -> Term:
     return Term("unknown", reason, place=place, serial=id(place) if place is not None else 0)
 
 
-def subterms(value: Value) -> list[Value]:
+#: Lists of more parts are made anew for each question.
+_MAX_KEPT = 2000
+
+
+def subterms(value: Value) -> Sequence[Value]:
     """The value and everything it is made of (conditions of choices not included)."""
     kind = value.__class__
     if kind is Known or (kind is Term and not value.args and not value.keywords):  # type: ignore[attr-defined]
         return [value]
+    if not isinstance(value, (Term, Choice)):
+        return _subterms(value)[0]
+    if value.answers is not None and (known := value.answers.get(subterms)) is not None:
+        return known  # type: ignore[no-any-return]
+    found, lasting = _subterms(value)
+    if lasting and len(found) <= _MAX_KEPT:
+        if value.answers is None:
+            value.answers = {}
+        value.answers[subterms] = found
+    return found
+
+
+def _subterms(value: Value) -> tuple[list[Value], bool]:
+    """The parts, and whether they stay the same: containers grow while a program runs."""
+    lasting = True
     found: list[Value] = []
     stack = [value]
     seen: set[int] = set()
@@ -459,9 +478,12 @@ def subterms(value: Value) -> list[Value]:
         elif isinstance(item, Choice):
             stack += [inner for _, inner in item.alternatives]
         elif isinstance(item, Items):
+            lasting = False
             stack.extend(item.items)
         elif isinstance(item, Entries):
+            lasting = False
             stack.extend(item.entries.values())
         elif isinstance(item, Record):
+            lasting = False
             stack.extend(item.fields.values())
-    return found
+    return found, lasting
