@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 from cutile_lint.frontends import syntax
@@ -15,7 +16,7 @@ from cutile_lint.unit.machine.python import PythonDialect
 from cutile_lint.unit.machine.rust import RustDialect
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.trace import Trace, Tuning
-from cutile_lint.unit.machine.values import Class, Closure, Known, Partial, Term, Value, alternatives
+from cutile_lint.unit.machine.values import Class, Closure, Known, Partial, Term, Value, alternatives, subterms
 from cutile_lint.unit.timed.tensors import Tensors
 
 
@@ -59,6 +60,20 @@ class Run:
     def tensors(self) -> Tensors:
         """Which values are tensors, and what the events do on the device."""
         return Tensors(self.trace, self.program)
+
+    @cached_property
+    def tested(self) -> set[object]:
+        """Keys of what the tests are made of that events stand under."""
+        return _parts({id(literal): literal.test for event in self.trace.events for literal in event.path}.values())
+
+    @cached_property
+    def launched(self) -> set[object]:
+        """Keys of what the arguments of the launches are made of."""
+        return _parts(value for launch in self.launches for value in launch.arguments.positional)
+
+
+def _parts(values: Iterable[Value]) -> set[object]:
+    return {part.key() for value in values for part in subterms(value)}
 
 
 class ExportRun:

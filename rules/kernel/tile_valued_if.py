@@ -16,12 +16,11 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
     if supports("tile-valued-if", unit.target_version):
         return
     for device in unit.device_functions:
-        seen: list[Span] = []
+        seen = Span(0, 0)
         for node, expected in _conditional_values(device):
-            inside = any(span.covers(node.span) for span in seen)
-            if inside or not (head(expected) in TILES or device.is_tile(node)):
+            if seen.covers(node.span) or not (head(expected) in TILES or device.is_tile(node)):
                 continue
-            seen.append(node.span)
+            seen = node.span
             statement = device.statement(node)
             yield Finding(
                 _test(device, node),
@@ -35,6 +34,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
 def _conditional_values(device: DeviceFunction) -> Iterator[tuple[syntax.Cond, str]]:
     """``if`` expressions with the type that is expected of them ("" when that is not written)."""
     expected: dict[int, str] = {}
+    others = _returns_of_others(device)
     for node in device.nodes:
         if isinstance(node, syntax.Assign) and node.value is not None:
             target = node.targets[0] if len(node.targets) == 1 else None
@@ -42,16 +42,16 @@ def _conditional_values(device: DeviceFunction) -> Iterator[tuple[syntax.Cond, s
                 None if node.declares or not isinstance(target, syntax.Name) else device.declaration(target.id, node.span.start)
             )
             _expect(node.value, node.annotation or (found.annotation if found is not None else ""), expected)
-        elif isinstance(node, syntax.Return) and node.value is not None and _is_own(device, node):
+        elif isinstance(node, syntax.Return) and node.value is not None and id(node) not in others:
             _expect(node.value, device.function.returns, expected)
         if isinstance(node, syntax.Cond):
             yield node, expected.get(id(node), "")
 
 
-def _is_own(device: DeviceFunction, node: syntax.Return) -> bool:
-    return not any(
-        isinstance(one, syntax.Function) and one is not device.function and one.span.covers(node.span) for one in device.nodes
-    )
+def _returns_of_others(device: DeviceFunction) -> set[int]:
+    """The ``return`` of closures and functions inside."""
+    inner = (one for one in device.nodes if isinstance(one, syntax.Function) and one is not device.function)
+    return {id(node) for one in inner for node in one.walk() if isinstance(node, syntax.Return)}
 
 
 def _expect(value: syntax.Expr | None, type_: str, expected: dict[int, str]) -> None:

@@ -45,7 +45,7 @@ def merge(base: Tree, cases: Sequence[Case]) -> Tree | None:
 
 @pytest.mark.parametrize(("base", "examples"), [("row_scale", 24), ("gemm", 8), ("batched", 8)])
 def test_faults_together(base: str, examples: int) -> None:
-    cases, text = _cases_of(base), load_base(base)
+    cases, text = {case.id: case for case in _cases_of(base)}, load_base(base)
 
     @settings(
         max_examples=examples * 25 if ALL else examples,
@@ -55,15 +55,31 @@ def test_faults_together(base: str, examples: int) -> None:
         suppress_health_check=list(HealthCheck),
         print_blob=False,
     )
-    @given(st.lists(st.sampled_from(cases), min_size=2, max_size=4, unique_by=lambda case: case.rule.code), st.booleans())
-    def holds(chosen: list[Case], unsafe: bool) -> None:
+    @given(
+        st.lists(st.sampled_from(sorted(cases)), min_size=2, max_size=4, unique_by=lambda name: cases[name].rule.code),
+        st.booleans(),
+    )
+    def holds(names: list[str], unsafe: bool) -> None:
+        chosen = [cases[name] for name in names]
         tree = merge(text, chosen)
         assume(tree is not None)
         assert tree is not None
         problems = combined(tree, chosen[0], unsafe)
-        assert not problems, "\n".join([", ".join(case.id for case in chosen), f"unsafe: {unsafe}", *problems])
+        assert not problems, "\n".join([", ".join(names), f"unsafe: {unsafe}", *problems])
 
     holds()
+
+
+#: faults that once got in each other's way
+FOUGHT = [("gemm", "CTL206-invalid-the-number-of-programs", "CTL209-invalid-by-keyword")]
+
+
+@pytest.mark.parametrize(("base", "names"), [(base, names) for base, *names in FOUGHT])
+def test_faults_that_fought(base: str, names: list[str]) -> None:
+    chosen = [case for case in _cases_of(base) if case.id in names]
+    tree = merge(load_base(base), chosen)
+    assert tree is not None and len(chosen) == len(names)
+    assert not combined(tree, chosen[0], True)
 
 
 def combined(tree: Tree, case: Case, unsafe: bool) -> list[str]:

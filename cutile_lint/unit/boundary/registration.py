@@ -136,8 +136,8 @@ def _add_module(unit: KernelUnit, library: syntax.Module, own: Path) -> Fix | No
         if unit.program.workspace.exists(path):
             lines.append(f'    include!("{Path(os.path.relpath(path, source.path.parent)).as_posix()}");')
     newline = source.newline
-    lead = "" if source.data.endswith(b"\n") else newline
-    text = lead + newline + newline.join([f"mod {name} {{", *lines, "}"]) + newline
+    added = newline + newline.join([f"mod {name} {{", *lines, "}"])
+    text = added + newline if source.data.endswith(b"\n") else newline + added
     end = len(source.data)
     return Fix(f"add the module `{name}`", (Edit(source, end, end, text),), Applicability.UNSAFE)
 

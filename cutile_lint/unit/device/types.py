@@ -10,6 +10,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
+from cutile_lint.sources.nested import Nested
 
 if TYPE_CHECKING:
     from cutile_lint.unit.linking.crate import Crate
@@ -68,8 +69,11 @@ class DeviceFunction:
 
     def statement(self, node: syntax.Node) -> syntax.Stmt | None:
         """The innermost statement around a node."""
-        around = [one for one, _ in self.statements if one.span.covers(node.span)]
-        return min(around, key=lambda one: one.span.end - one.span.start) if around else None
+        return self._blocks.around(node.span.start, node.span.end)
+
+    @cached_property
+    def _blocks(self) -> Nested[syntax.Stmt]:
+        return Nested((one.span.start, one.span.end, one) for one, _ in self.statements)
 
     @cached_property
     def declarations(self) -> dict[str, list[Declaration]]:
@@ -97,8 +101,13 @@ class DeviceFunction:
 
     def declaration(self, name: str, at: int) -> Declaration | None:
         """The declaration that a name means at an offset."""
-        seen = [one for one in self.declarations.get(name, ()) if one.start <= at < one.end]
-        return max(seen, key=lambda one: one.start) if seen else None
+        if name not in self._reaches:
+            self._reaches[name] = Nested((one.start, one.end, one) for one in self.declarations.get(name, ()))
+        return self._reaches[name].around(at, at + 1)
+
+    @cached_property
+    def _reaches(self) -> dict[str, Nested[Declaration]]:
+        return {}
 
     # ── types ──
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from cutile_lint.unit.linking.program import Program
@@ -32,6 +33,8 @@ _INDIFFERENT = frozenset(
     ["device", "is_cuda", "index", "type", "cuda_stream", "layout", "requires_grad", "multi_processor_count"]
 )
 _MAX_DEPTH = 40
+#: values of more parts are equal only if they are written alike
+_MAX_SIZE = 1000
 
 
 def bare(value: Value) -> Value:
@@ -46,6 +49,8 @@ def canonical(value: Value, depth: int = 0) -> object:
     value = bare(value)
     if depth > _MAX_DEPTH:
         return ("id", id(value))
+    if value.size > _MAX_SIZE:
+        return value.key()
     if isinstance(value, (Term, Choice)) and value.nesting <= _MAX_DEPTH - depth:
         return once(value, _canonical, depth)
     return _canonical(value, depth)
@@ -63,11 +68,11 @@ def _canonical(value: Value, depth: int) -> object:
                 0,
                 (("attr", "shape", 0, (canonical(value.args[0], depth + 1),)), canonical(value.args[1], depth + 1)),
             )
-        parts = [canonical(arg, depth + 1) for arg in value.args]
         if value.op == "binary" and name in ("*", "+"):
-            parts = sorted(_factors(value, name, depth), key=repr)
+            return (value.op, name, serial, _in_any_order(_factors(value, name, depth)))
+        parts = [canonical(arg, depth + 1) for arg in value.args]
         if value.op == "compare" and name in ("==", "is"):
-            parts = sorted(parts, key=repr)
+            return (value.op, name, serial, _in_any_order(parts))
         return (value.op, name, serial, tuple(parts))
     if isinstance(value, Choice):
         return (
@@ -77,6 +82,10 @@ def _canonical(value: Value, depth: int) -> object:
     if isinstance(value, Items) and value.kind == "tuple":
         return ("tuple", tuple(canonical(item, depth + 1) for item in value.items))
     return value.key()
+
+
+def _in_any_order(parts: list[object]) -> frozenset[tuple[object, int]]:
+    return frozenset(Counter(parts).items())
 
 
 def _factors(value: Term, op: str, depth: int) -> list[object]:
@@ -112,6 +121,7 @@ class Determined:
         self._known: set[object] = set()
         self._choices: list[Choice] = []
         self._mentioned: set[object] = set()
+        self._seen: dict[int, Value] = {}
         self._tensors: set[object] = set()
         self._equal: dict[object, list[Value]] = {}
         self._divides: set[tuple[object, object]] = set()
@@ -161,8 +171,9 @@ class Determined:
 
     def _mention(self, value: Value, depth: int = 0) -> None:
         value = bare(value)
-        if depth > _MAX_DEPTH:
+        if depth > _MAX_DEPTH or id(value) in self._seen:
             return
+        self._seen[id(value)] = value
         self._mentioned.add(canonical(value))
         if isinstance(value, Term):
             if (value.op == "attr" and value.name == "shape") or (
@@ -223,7 +234,7 @@ class Determined:
         key = canonical(value)
         if isinstance(value, Known) or key in self._known or key in also:
             return True
-        if depth > _MAX_DEPTH:
+        if depth > _MAX_DEPTH or value.size > _MAX_SIZE:
             return None
         if any(canonical(other) in self._known or isinstance(other, Known) for other in self._equal.get(key, ())):
             return True

@@ -107,6 +107,7 @@ class Calls(State):
                 if items is None or items.open:
                     result.exact = False
                     continue
+                self.steps += len(items.items)
                 result.positional.extend(items.items)
                 result.places.extend([place] * len(items.items))
             elif arg.spread == "**":
@@ -125,6 +126,7 @@ class Calls(State):
             result.exact = False
             return
         result.exact = result.exact and not entries.open
+        self.steps += len(entries.entries)
         for name, item in entries.items():
             if isinstance(name, Known) and isinstance(name.value, str):
                 result.keywords[name.value] = item
@@ -303,10 +305,9 @@ class Calls(State):
             items = self.iterate(inner)
             if items is None:
                 return None
-            for item, condition in zip(items.items, items.conditions, strict=True):
-                result.items.append(item)
-                result.conditions.append(path + condition)
-            result.open = result.open or items.open
+            under = Items("list", items.items, conditions=[path + condition for condition in items.conditions])
+            under.open = under.open or items.open
+            result.extend(under)
         return result
 
     def _ruled_out(self, condition: Condition) -> bool:

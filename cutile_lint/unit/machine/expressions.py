@@ -6,10 +6,12 @@ import operator
 from collections.abc import Callable
 
 from cutile_lint.frontends import syntax
+from cutile_lint.sources import Place
 from cutile_lint.unit.machine.calls import Calls
 from cutile_lint.unit.machine.paths import contradictory, extend, literals, truth
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.state import MAX_ALTERNATIVES, MAX_STEPS, TooMuch
+from cutile_lint.unit.machine.texts import is_computable, joined
 from cutile_lint.unit.machine.values import (
     Arguments,
     Choice,
@@ -51,12 +53,6 @@ _COMPARISON: dict[str, Callable[[object, object], object]] = {
     "is": operator.eq,
     "is not": operator.ne,
 }
-#: operands above this are not computed with (``1 << 10**9``)
-_LARGE = 1 << 64
-
-
-def _small(value: object) -> bool:
-    return not isinstance(value, int) or abs(value) < _LARGE
 
 
 class Expressions(Calls):
@@ -145,7 +141,7 @@ class Expressions(Calls):
             return
         self.emit("setattr", target, target.name, value=value, target=base)
         if isinstance(base, Record):
-            self.journal.write(base.fields, target.name, value)
+            self.journal.write(base.fields, target.name, base.held(value))
         elif isinstance(base, Class):
             self.journal.write(base.members, target.name, value)
 
@@ -156,7 +152,7 @@ class Expressions(Calls):
         if isinstance(base, Entries):
             if isinstance(index, Known):
                 self.journal.write(base.keys, index.key(), index)
-                self.journal.write(base.entries, index.key(), value)
+                self.journal.write(base.entries, index.key(), base.held(value))
             else:
                 base.open = True
         elif isinstance(base, Items):
@@ -172,23 +168,23 @@ class Expressions(Calls):
 
     # ── operators ──
 
+    def constant(self, value: object, place: Place | None, trail: Hop | None = None) -> Known:
+        """A computed constant; a long text costs steps."""
+        if isinstance(value, (str, bytes)):
+            self.steps += len(value) >> 8
+        return Known(value, place, trail)
+
     def binary(self, op: str, left: Value, right: Value, node: syntax.Node, inplace: bool = False) -> Value:
         left, right = self.resolve(left), self.resolve(right)
         if isinstance(left, Known) and isinstance(right, Known) and op in _ARITHMETIC:
             try:
-                if (
-                    _small(left.value)
-                    and _small(right.value)
-                    and not (op in ("**", "<<") and isinstance(right.value, int) and right.value > 64)
-                ):
-                    return Known(
-                        self.dialect.arithmetic(_ARITHMETIC[op], op, left.value, right.value),
-                        self.place(node),
-                        left.trail or right.trail,
-                    )
+                if is_computable(op, left.value, right.value):
+                    result = self.dialect.arithmetic(_ARITHMETIC[op], op, left.value, right.value)
+                    return self.constant(result, self.place(node), left.trail or right.trail)
             except Exception:
                 return unknown("arithmetic", self.place(node))
         if isinstance(left, Items) and isinstance(right, Items) and op == "+":
+            self.steps += len(left.items) + len(right.items)
             both = Items(
                 left.kind, [*left.items, *right.items], self.place(node), [*left.conditions, *right.conditions], self.path
             )
@@ -196,6 +192,7 @@ class Expressions(Calls):
             return both
         if op == "|" and isinstance(left, Entries) and isinstance(right, Entries):
             merged = Entries(self.place(node))
+            self.steps += len(left.entries) + len(right.entries)
             for source in (left, right):
                 for key, item in source.items():
                     merged.put(key, item)
@@ -372,9 +369,8 @@ class Expressions(Calls):
                 if spread is None:
                     items.open = True
                 else:
-                    items.items.extend(spread.items)
-                    items.conditions.extend(spread.conditions)
-                    items.open = items.open or spread.open
+                    self.steps += len(spread.items)
+                    items.extend(spread)
             else:
                 items.append(self.evaluate(part), items.born)
         return items
@@ -393,6 +389,7 @@ class Expressions(Calls):
             if name is None:
                 spread = self.dialect.spread_entries(self, self.resolve(self.evaluate(value)), value)
                 if spread is not None:
+                    self.steps += len(spread.entries)
                     for key, item in spread.items():
                         result.put(key, item)
                     result.open = result.open or spread.open
@@ -559,8 +556,10 @@ class Expressions(Calls):
 
     def on_format(self, node: syntax.Format) -> Value:
         parts = [self.evaluate(part) for part in node.parts]
-        if all(isinstance(part, Known) for part in parts):
-            return Known("".join(str(part.value) for part in parts), self.place(node))  # type: ignore[attr-defined]
+        constants = [part.value for part in parts if isinstance(part, Known)]
+        text = joined(constants) if len(constants) == len(parts) else None
+        if text is not None:
+            return self.constant(text, self.place(node))
         return Term("format", "", tuple(parts), place=self.place(node))
 
     def on_walrus(self, node: syntax.Walrus) -> Value:

@@ -95,7 +95,8 @@ def _sequence(kind: str) -> Callable[[Machine, Arguments, syntax.Node], Value | 
         items = machine.iterate(value)
         if items is None:
             return Term("call", kind, (value,), place=machine.place(node), trail=value.trail)
-        result.items, result.conditions, result.open = list(items.items), list(items.conditions), items.open
+        machine.steps += len(items.items)
+        result.extend(items)
         return result
 
     return make
@@ -131,9 +132,9 @@ def _enumerate(machine: Machine, arguments: Arguments, node: syntax.Node) -> Val
     if items is None or items.open:
         position = Term("unknown", "position", serial=machine.fresh(), place=machine.place(node))
         return _one_row(machine, [position, _element(machine, arguments.positional[0], node)], node)
-    result = Items("list", [Items("tuple", [Known(at), item]) for at, item in enumerate(items.items)], machine.place(node))
-    result.conditions, result.open = list(items.conditions), items.open
-    return result
+    machine.steps += len(items.items)
+    rows: list[Value] = [Items("tuple", [Known(at), item]) for at, item in enumerate(items.items)]
+    return Items("list", rows, machine.place(node), list(items.conditions))
 
 
 def _product(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
@@ -279,7 +280,7 @@ def _hasattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value
 def _setattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
     base, name = machine.resolve(arguments.positional[0]), machine.resolve(arguments.positional[1])
     if isinstance(base, Record) and isinstance(name, Known) and isinstance(name.value, str):
-        machine.journal.write(base.fields, name.value, arguments.positional[2])
+        machine.journal.write(base.fields, name.value, base.held(arguments.positional[2]))
         return Known(None)
     return None
 
@@ -295,6 +296,7 @@ def _dict(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | 
     for value in arguments.positional:
         source = machine.resolve(value)
         if (spread := machine.dialect.spread_entries(machine, source, node)) is not None:
+            machine.steps += len(spread.entries)
             for key, item in spread.items():
                 result.put(key, item)
             result.open = result.open or spread.open
@@ -303,6 +305,7 @@ def _dict(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | 
                 result.put(item.items[0], item.items[1])  # type: ignore[attr-defined]
         else:
             result.open = True
+    machine.steps += len(arguments.keywords)
     for name, value in arguments.keywords.items():
         result.put(Known(name), value)
     result.open = result.open or not arguments.exact

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.unit.machine import config_access
+from cutile_lint.unit.machine.texts import is_short_method, joined
 from cutile_lint.unit.machine.values import Arguments, Choice, Entries, Items, Known, Record, Term, Value
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
 
 def _items(machine: Machine, base: Items, name: str, arguments: Arguments) -> Value | None:
     if name in ("append", "add", "appendleft") and len(arguments.positional) == 1:
-        base.append(arguments.positional[0], machine.path)
+        machine.add_item(base, arguments.positional[0], machine.path)
         base.open = base.open or bool(machine.loops)
         return Known(None)
     if name in ("extend", "update") and len(arguments.positional) == 1:
@@ -107,9 +108,10 @@ def _items(machine: Machine, base: Items, name: str, arguments: Arguments) -> Va
         base.open = base.open or bool(machine.loops)
         return Known(None)
     if name == "insert" and len(arguments.positional) == 2:
-        base.append(arguments.positional[1], machine.path)
+        machine.add_item(base, arguments.positional[1], machine.path)
         return Known(None)
     if name == "copy":
+        machine.steps += len(base.items)
         copy = Items(base.kind, list(base.items), base.place, list(base.conditions), base.born)
         copy.open = base.open
         return copy
@@ -131,6 +133,8 @@ def _entries(machine: Machine, base: Entries, name: str, arguments: Arguments, n
         if isinstance(key, Known) and not base.open:
             return arguments.positional[1] if len(arguments.positional) > 1 else Known(None, machine.place(node))
         return None
+    if name in ("items", "keys", "values", "copy"):
+        machine.steps += len(base.entries)
     if name == "items":
         pairs = Items("list", [Items("tuple", [key, value]) for key, value in base.items()], machine.place(node))
         pairs.open = base.open
@@ -144,6 +148,7 @@ def _entries(machine: Machine, base: Entries, name: str, arguments: Arguments, n
         for value in arguments.positional:
             other = machine.dialect.spread_entries(machine, machine.resolve(value), node)
             if other is not None:
+                machine.steps += len(other.entries)
                 for key, item in other.items():
                     base.put(key, item)
                 base.open = base.open or other.open
@@ -169,7 +174,8 @@ def _text(machine: Machine, base: Known, name: str, arguments: Arguments, node: 
     if name in ("format", "join") and not all(isinstance(value, Known) for value in values):
         if name == "join" and values and (items := machine.iterate(values[0])) is not None:
             if not items.open and all(isinstance(item, Known) for item in items.items):
-                return Known(str(base.value).join(str(item.value) for item in items.items), machine.place(node))  # type: ignore[attr-defined]
+                text = joined([item.value for item in items.items], str(base.value))  # type: ignore[attr-defined]
+                return machine.constant(text, machine.place(node)) if text is not None else None
         return None
     keywords = {key: machine.resolve(value) for key, value in arguments.keywords.items()}
     known = all(isinstance(value, Known) for value in [*values, *keywords.values()])
@@ -185,12 +191,15 @@ def _text(machine: Machine, base: Known, name: str, arguments: Arguments, node: 
         "removesuffix",
         "startswith",
     ):
+        given = [value.value for value in values]  # type: ignore[attr-defined]
+        named = {key: value.value for key, value in keywords.items()}  # type: ignore[attr-defined]
+        if not is_short_method(str(base.value), name, [*given, *named.values()]):
+            return None
         try:
-            method = getattr(str(base.value), name)
-            result = method(*(value.value for value in values), **{key: value.value for key, value in keywords.items()})  # type: ignore[attr-defined]
+            result = getattr(str(base.value), name)(*given, **named)
         except Exception:
             return None
-        return Known(result, base.place, base.trail)
+        return machine.constant(result, base.place, base.trail)
     return None
 
 

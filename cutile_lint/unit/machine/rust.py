@@ -216,7 +216,11 @@ class RustDialect(Dialect):
     def assigned(self, machine: Machine, value: Value, node: syntax.Assign) -> Value:
         if isinstance(node.value, syntax.Unary) and node.value.op == "&mut" and node.declares:
             found = _variable(machine.scope, node.value.operand)
-            return Borrowed(found[1], found[0]) if found is not None else value
+            if found is None:
+                return value
+            owner, name = self.owner_of(*found)
+            shadowed = owner is machine.scope and name == node.name  # ``let x = &mut x``: nothing else has that name
+            return value if shadowed else Borrowed(name, owner)
         return self._typed(machine, value, node.annotation)
 
     def _typed(self, machine: Machine, value: Value, type_: str) -> Value:

@@ -57,6 +57,7 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
     """The result of a method that is known here; None for others."""
     if name in _SAME and not arguments.positional:
         if isinstance(base, Items) and name in ("clone", "to_vec", "to_owned", "collect"):
+            machine.steps += len(base.items)
             copy = Items(base.kind, list(base.items), base.place, list(base.conditions), base.born)
             copy.open = base.open
             return copy
@@ -189,7 +190,7 @@ def _unwrap_or(machine: Machine, base: Value, name: str, args: list[Value], node
 
 def _items(machine: Machine, base: Items, name: str, args: list[Value], node: syntax.Node) -> Value | None:
     if name == "push" and args:
-        base.append(args[0], machine.path)
+        machine.add_item(base, args[0], machine.path)
         base.open = base.open or bool(machine.loops)
         return Known(None)
     if name in ("extend", "append", "extend_from_slice") and args:
@@ -197,19 +198,21 @@ def _items(machine: Machine, base: Items, name: str, args: list[Value], node: sy
         return Known(None)
     if name == "insert" and len(args) == 2:
         at = args[0]
-        if isinstance(at, Known) and isinstance(at.value, int):
-            base.items.insert(at.value, args[1])
-            base.conditions.insert(at.value, ())
+        machine.add_item(base, args[1], base.born)
+        if isinstance(at, Known) and isinstance(at.value, int) and base.items:
+            base.items.insert(at.value, base.items.pop())
+            base.conditions.insert(at.value, base.conditions.pop())
             return Known(None)
         base.open = True
         return Known(None)
-    if name == "swap" and len(args) == 2 and all(isinstance(arg, Known) for arg in args):
+    if name == "swap" and len(args) == 2 and all(isinstance(arg, Known) and isinstance(arg.value, int) for arg in args):
         first, second = (arg.value for arg in args)  # type: ignore[attr-defined]
         if max(first, second) < len(base.items):
             base.items[first], base.items[second] = base.items[second], base.items[first]
             return Known(None)
     if name == "len" and not base.open and not any(base.conditions):
         return Known(len(base.items), machine.place(node))
+    machine.steps += len(base.items)
     if name == "chain" and args:
         result = Items("list", list(base.items), machine.place(node), list(base.conditions))
         machine.extend_items(result, args[0])

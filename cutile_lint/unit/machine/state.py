@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 #: Evaluations in one run before it is given up as too large.
 MAX_STEPS = 60_000
-#: A choice of more parts (the largest of TileGym has 9,000) costs steps to look at.
-LARGE = 10_000
+#: A choice of more parts (the largest of TileGym has 9,000) costs steps to look at; and so many of its conditions are a step.
+LARGE, CONDITIONS = 10_000, 16
 #: Alternatives of one value that operations are distributed over.
 MAX_ALTERNATIVES = 8
 MAX_DEPTH = 28
@@ -117,9 +117,9 @@ class State:
         """``value`` without the alternatives that the current path rules out."""
         if not isinstance(value, Choice):
             return value
-        if value.size > LARGE:
-            self.steps += (value.size - LARGE) >> 3
-        kept = [(path, inner) for path, inner in alternatives(value) if not contradictory(self.path, path)]
+        flat = alternatives(value)
+        self.steps += (max(0, value.size - LARGE) >> 3) + sum([len(path) for path, _ in flat]) // CONDITIONS
+        kept = [(path, inner) for path, inner in flat if not contradictory(self.path, path)]
         if len(kept) == 1:
             return kept[0][1]
         if not kept:
@@ -184,6 +184,7 @@ class State:
     def branches(self, options: list[tuple[Condition, Callable[[], Value | None]]]) -> list[tuple[Condition, Value]]:
         """Run each option from the same state under its literals; join what they leave. Returns the values of those that go on."""
         base, mark, exits = self.path, self.journal.mark(), len(self.exits)
+        self.steps += len(base)  # each option is held against all of it
         results: list[tuple[Condition, Value]] = []
         states: list[tuple[Condition, dict]] = []
         for conditions, run in options:

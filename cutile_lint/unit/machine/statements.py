@@ -7,10 +7,24 @@ from collections.abc import Callable
 from cutile_lint.frontends import syntax
 from cutile_lint.unit.machine.expressions import Expressions
 from cutile_lint.unit.machine.paths import extend, negation, truth
-from cutile_lint.unit.machine.values import Arguments, Class, Closure, Condition, Items, Known, Literal, Record, Term, Value
+from cutile_lint.unit.machine.values import (
+    Arguments,
+    Class,
+    Closure,
+    Condition,
+    Items,
+    Known,
+    Literal,
+    Record,
+    Term,
+    Value,
+    subterms,
+)
 
 #: Loops over more known items than this are run once, with a symbol for the item.
 MAX_UNROLL = 24
+#: So many parts of an item that is put into a list are a step.
+PARTS = 16
 
 
 class Statements(Expressions):
@@ -389,9 +403,18 @@ class Statements(Expressions):
         if items is None:
             target.open = True
             return
+        self.steps += len(items.items)
         for item, condition in zip(list(items.items), list(items.conditions), strict=True):
-            target.append(item, extend(self.path, condition))
+            self.add_item(target, item, extend(self.path, condition))
         target.open = target.open or items.open
+
+    def add_item(self, target: Items, value: Value, path: Condition) -> None:
+        """Put an item into a list that is there. No value has itself as a part: what is made of the list is an unknown item of it."""
+        parts = subterms(value)
+        self.steps += len(parts) // PARTS
+        if any(part is target for part in parts):
+            value = Term("unknown", "made of itself", serial=self.fresh(), place=value.place)
+        target.append(value, path)
 
 
 _HANDLERS: dict[type, Callable[[Statements, object], Value | None]] = {  # type: ignore[assignment]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakValueDictionary
 
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place
@@ -36,6 +37,27 @@ class Hop:
 #: A value of more parts, or nested deeper, is an unknown one. What is counted are the parts as they would be written out: in
 #: ``x = x + x`` each line doubles them, and whoever walks over the value meets every one of them.
 MAX_SIZE, MAX_NESTING = 50_000, 120
+#: The key of a value of more parts stands for them by one object, so that it is hashed and compared without going over them.
+_WRITTEN_OUT = 64
+
+
+class _Whole:
+    """Stands for one large key, as long as a value has it."""
+
+    __slots__ = ("__weakref__",)
+
+
+_WHOLES: WeakValueDictionary[object, _Whole] = WeakValueDictionary()
+
+
+def _key_of(parts: tuple[object, ...], size: int) -> object:
+    """The key made of ``parts``, for a value of so many parts: equal ones are equal, at a cost that does not grow with them."""
+    if size <= _WRITTEN_OUT:
+        return parts
+    whole = _WHOLES.get(parts)
+    if whole is None:
+        whole = _WHOLES[parts] = _Whole()
+    return ("whole", whole)
 
 
 class Value:
@@ -140,7 +162,8 @@ class Term(Value):
     def key(self) -> object:
         if self._key is None:
             keywords = tuple((name, value.key()) for name, value in self.keywords.items())
-            self._key = ("term", self.op, self.name, self.serial, tuple(arg.key() for arg in self.args), keywords)
+            parts = tuple([arg.key() for arg in self.args])
+            self._key = _key_of(("term", self.op, self.name, self.serial, parts, keywords), self.size)
         return self._key
 
     def moved(self, place: Place, kind: str, name: str) -> Term:
@@ -204,7 +227,8 @@ class Choice(Value):
 
     def key(self) -> object:
         if self._key is None:
-            self._key = ("choice", tuple((tuple(lit.key() for lit in path), value.key()) for path, value in self.alternatives))
+            parts = tuple((tuple(lit.key() for lit in path), value.key()) for path, value in self.alternatives)
+            self._key = _key_of(("choice", parts), self.size)
         return self._key
 
     def moved(self, place: Place, kind: str, name: str) -> Choice:
@@ -247,8 +271,17 @@ class Items(Value):
 
     def key(self) -> object:
         if self.kind == "tuple":
-            return ("tuple", tuple(item.key() for item in self.items))
+            return _key_of(("tuple", tuple(item.key() for item in self.items)), self.size)
         return ("id", id(self))
+
+    def extend(self, others: Items) -> None:
+        """Add the items of ``others``, each under its condition there."""
+        self.items.extend(others.items)
+        self.conditions.extend(others.conditions)
+        self.open = self.open or others.open
+        self.size += others.size
+        self.nesting = max(self.nesting, others.nesting)
+        self._bound()
 
     def append(self, value: Value, path: Condition = ()) -> None:
         """Add an item on ``path``."""
@@ -265,9 +298,10 @@ class Items(Value):
 class Entries(Value):
     """A dict with known keys (``open``: perhaps more)."""
 
-    __slots__ = ("entries", "keys", "open")
+    __slots__ = ("entries", "keys", "nesting", "open")
 
     def __init__(self, place: Place | None = None) -> None:
+        self.nesting = 1
         self.entries: dict[object, Value] = {}
         self.keys: dict[object, Value] = {}
         self.open = False
@@ -276,7 +310,11 @@ class Entries(Value):
 
     def put(self, name: Value, value: Value) -> None:
         self.keys[name.key()] = name
-        self.entries[name.key()] = value
+        self.entries[name.key()] = self.held(value)
+
+    def held(self, value: Value) -> Value:
+        """What it holds when ``value`` is put into it."""
+        return _held(self, value)
 
     def get(self, name: Value) -> Value | None:
         return self.entries.get(name.key())
@@ -291,19 +329,32 @@ class Entries(Value):
 class Record(Value):
     """An object with fields: SimpleNamespace, dataclass, NamedTuple, a class instance, a Rust struct, the tuner's result."""
 
-    __slots__ = ("cls", "fields", "name")
+    __slots__ = ("cls", "fields", "name", "nesting")
 
     def __init__(
         self, name: str, fields: dict[str, Value] | None = None, cls: Class | None = None, place: Place | None = None
     ) -> None:
         self.name = name
-        self.fields: dict[str, Value] = fields or {}
+        self.nesting = 1
+        self.fields: dict[str, Value] = {field: self.held(value) for field, value in (fields or {}).items()}
         self.cls = cls
         self.place = place
         self.trail = None
 
+    def held(self, value: Value) -> Value:
+        """What it holds when ``value`` becomes a field of it."""
+        return _held(self, value)
+
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.fields.items())})"
+
+
+def _held(container: Entries | Record, value: Value) -> Value:
+    """``value``, or an unknown one where it is nested too deep."""
+    if value.nesting >= MAX_NESTING:
+        return Term("unknown", "too much to follow", serial=id(container), place=value.place)
+    container.nesting = max(container.nesting, value.nesting + 1)
+    return value
 
 
 class SuperRecord(Record):

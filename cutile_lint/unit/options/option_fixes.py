@@ -12,7 +12,7 @@ from cutile_lint.unit.flows.configs import configs_of, is_config
 from cutile_lint.unit.flows.origins import Origin, named_values, node_at
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.linking.where import level_of
-from cutile_lint.unit.machine.values import Term
+from cutile_lint.unit.machine.values import Term, Value
 from cutile_lint.unit.options.arguments import OptionArgument
 from cutile_lint.unit.options.lost import LostOption
 from cutile_lint.unit.options.option_names import option_named
@@ -65,12 +65,16 @@ def _whole_choice(module: syntax.Module, node: syntax.Expr, text: str) -> syntax
 
 
 def _expression(lost: LostOption, origin: Origin, field: str) -> str | None:
-    """How the config's field can be named where the origin stands; None when the config is not at hand there."""
+    """How the config's field can be named where the origin stands; None when the config is not at hand there.
+
+    A name of another option that holds it is not used: that is exchanged itself, and will be put right.
+    """
     event, tuning = lost.argument.launch.event, lost.argument.tuning
     assert tuning is not None
     for name, value in named_values(event, origin.level):
         if isinstance(value, Term) and value.op == "field" and option_named(value.name) == lost.argument.option:
-            return name
+            if option_named(name) in (None, lost.argument.option):
+                return name
     for name, value in named_values(event, origin.level):
         if is_config(value, tuning):
             return _access(lost, name, field)
@@ -186,11 +190,17 @@ def leave_or_forward(argument: OptionArgument, place: Place) -> Fix | None:
     if configs and field is not None:
         origin = Origin("other", node, place, level_of(argument.launch.event, place), argument=True)
         lost = LostOption(argument, [], origin, configs)
-        expression = _expression(lost, origin, field)
+        own = [name for name, value in named_values(argument.launch.event, origin.level) if _is_own(argument, name, value)]
+        expression = own[0] if own else _expression(lost, origin, field)
         if expression is not None:
             text, what = _in_idiom(lost, origin, module, expression), f"pass `{field}` of the config"
     change = rewrite.replace_expression(module, node, text or _sentinel(module))
     return Fix(what, change.edits, Applicability.UNSAFE)
+
+
+def _is_own(argument: OptionArgument, name: str, value: Value) -> bool:
+    """A parameter of the option's name holds some field of the config, perhaps that of another option."""
+    return option_named(name) == argument.option and isinstance(value, Term) and value.op == "field"
 
 
 def _sentinel(module: syntax.Module) -> str:

@@ -47,7 +47,7 @@ def _is_certain(item: CallWork) -> bool:
         return arguments is not None and bool(arguments.positional) and _is_made_alike(operand, arguments.positional[0])
     if item.verb == "to" and arguments is not None and isinstance(always := arguments.keywords.get("copy"), Known):
         return bool(always.value)
-    return item.verb == "contiguous" and _is_expanded(operand)
+    return item.verb == "contiguous" and is_expanded(operand)
 
 
 def _is_made_alike(buffer: Value | None, source: Value) -> bool:
@@ -72,7 +72,7 @@ def _is_asked(value: Value, name: str, tensor: Value) -> bool:
     return len(bases) == 1 and bases == {same_metadata(one, name).key() for _, one in alternatives(tensor)}
 
 
-def _is_expanded(tensor: Value | None) -> bool:
+def is_expanded(tensor: Value | None) -> bool:
     """An expanded view of a tensor that was given an axis of length 1. (Another tensor may have the wanted size already.)"""
     if not isinstance(tensor, Term) or tensor.op != "method" or tensor.name not in ("expand", "expand_as", "broadcast_to"):
         return False

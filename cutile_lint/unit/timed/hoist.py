@@ -10,19 +10,16 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.linking.callers import everywhere
 from cutile_lint.unit.linking.python_names import bindings, occurs
 from cutile_lint.unit.machine.python_methods import METADATA
-from cutile_lint.unit.machine.values import Term, subterms
+from cutile_lint.unit.machine.values import Term, Value, subterms
+from cutile_lint.unit.timed.copies import is_expanded
 from cutile_lint.unit.timed.hoist_sites import Site, exits_before, free_of_locals, mention, site_of
+from cutile_lint.unit.timed.percall import CERTAIN_COPIES
 from cutile_lint.unit.timed.region import Occurrence, TimedWork, use_in_trial
 from cutile_lint.unit.timed.torch_api import names
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
-#: Copies that are made whatever the tensor is: on the per-call path each of them is a fault of its own (CTL111).
-_CERTAIN_COPIES = names("""
-    clone repeat tile cat concat concatenate stack hstack vstack dstack column_stack row_stack repeat_interleave flip
-    fliplr flipud roll rot90 block_diag copy_ index_copy_ masked_scatter_
-""")
 #: Fills that are another value each time, or that write a tensor which is there already.
 _OWN_FILLS = ("rand", "normal", "bernoulli")
 #: Methods that change a list, dict or set.
@@ -72,8 +69,13 @@ def _may_move(found: TimedWork) -> bool:
     if arguments is not None and ("out" in arguments.keywords or not arguments.exact):
         return False
     if found.kind == "copy":
-        return last not in _CERTAIN_COPIES and not (arguments is not None and "copy" in arguments.keywords)
+        return not (_is_certain(last, found.work.operand) or (arguments is not None and "copy" in arguments.keywords))
     return not last.startswith(_OWN_FILLS) and not last.endswith("_")
+
+
+def _is_certain(function: str, operand: Value | None) -> bool:
+    """The copy is made whatever the tensor is: on the per-call path it is a fault of its own (CTL111)."""
+    return function in CERTAIN_COPIES | {"copy_", "masked_scatter_"} or (function == "contiguous" and is_expanded(operand))
 
 
 def _unchanged(unit: KernelUnit, occurrence: Occurrence) -> bool | None:

@@ -122,10 +122,7 @@ def is_validation(run: Run, event: Event) -> bool:
     if isinstance(statement, (syntax.Assert, syntax.If, syntax.While)) and not _in_body(statement, event):
         return True
     key = event.value.key() if event.value is not None else None
-    if key is None:
-        return False
-    tested = any(key == part.key() for other in run.trace.events for literal in other.path for part in subterms(literal.test))
-    return tested and not _is_used(run, event, key)
+    return key is not None and key in run.tested and not _is_used(run, key)
 
 
 def _in_body(statement: syntax.Stmt, event: Event) -> bool:
@@ -133,11 +130,9 @@ def _in_body(statement: syntax.Stmt, event: Event) -> bool:
     return any(part.span.covers(event.place.span) for part in body)
 
 
-def _is_used(run: Run, event: Event, key: object) -> bool:
+def _is_used(run: Run, key: object) -> bool:
     """The value reaches a launch or the op's result."""
-    given = [value for launch in run.launches for value in launch.arguments.positional]
-    given += [value for _, value in run.trace.returned]
-    return any(part.key() == key for value in given for part in subterms(value))
+    return key in run.launched or any(part.key() == key for _, value in run.trace.returned for part in subterms(value))
 
 
 # ── what the reference does too ────────────────────────────────────────────
@@ -170,7 +165,4 @@ def is_returned(run: Run, item: CallWork) -> bool:
 def reaches_launch(unit: KernelUnit, item: CallWork) -> bool:
     """The result goes into a launch."""
     value = item.work.result
-    if value is None:
-        return False
-    key = value.key()
-    return any(part.key() == key for launch in item.run.launches for one in launch.arguments.positional for part in subterms(one))
+    return value is not None and value.key() in item.run.launched
