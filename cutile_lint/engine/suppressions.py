@@ -94,12 +94,20 @@ def read_suppressions(source: Source, resolve: Resolve) -> Suppressions:
     comments = _comments(source)
     if not comments:
         return result
-    own_rows = {source.position(comment.span.start)[0] for comment in comments if _stands_alone(source, comment)}
+    below = _rows_below({source.position(comment.span.start)[0] for comment in comments if _stands_alone(source, comment)})
     head = _head_end(source, comments)
     for comment in comments:
         for match in _DIRECTIVE.finditer(comment.text):
-            _read_directive(result, comment, match, own_rows, head, resolve)
+            _read_directive(result, comment, match, below, head, resolve)
     return result
+
+
+def _rows_below(rows: set[int]) -> dict[int, int]:
+    """For each row of comments alone the first below it that is none."""
+    below: dict[int, int] = {}
+    for row in sorted(rows, reverse=True):
+        below[row] = below.get(row + 1, row + 1)
+    return below
 
 
 def _comments(source: Source) -> list[Comment]:
@@ -115,7 +123,7 @@ def _comments(source: Source) -> list[Comment]:
 
 
 def _read_directive(
-    result: Suppressions, comment: Comment, match: re.Match[str], own_rows: set[int], head: int, resolve: Resolve
+    result: Suppressions, comment: Comment, match: re.Match[str], below: dict[int, int], head: int, resolve: Resolve
 ) -> None:
     source = result.source
     place = _inner_place(source, comment, match.start(), match.end())
@@ -141,13 +149,13 @@ def _read_directive(
             known.append(code)
             written.append(text)
     row = source.position(comment.span.start)[0]
-    before = row in own_rows
+    before = row in below
     if word == "ignore-file":
         if comment.span.start >= head:
             return mistake("`ignore-file` must stand in the head of the file, before its first statement")
         row = 0
     elif before:
-        row = next(line for line in range(row + 1, row + len(own_rows) + 2) if line not in own_rows)
+        row = below[row]
     if known:
         reason = comment.text[match.end() :].removesuffix("*/").strip(" \t:–—-")
         item = Suppression(place, tuple(known), row, before, comment.span, tuple(written), tuple(unknown), reason)

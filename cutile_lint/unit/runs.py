@@ -15,9 +15,13 @@ from cutile_lint.unit.machine.machine import Machine
 from cutile_lint.unit.machine.python import PythonDialect
 from cutile_lint.unit.machine.rust import RustDialect
 from cutile_lint.unit.machine.scopes import Scope
-from cutile_lint.unit.machine.trace import Trace, Tuning
+from cutile_lint.unit.machine.trace import Event, Trace, Tuning
 from cutile_lint.unit.machine.values import Class, Closure, Known, Partial, Term, Value, alternatives, subterms
 from cutile_lint.unit.timed.tensors import Tensors
+
+_MUTATORS = frozenset(
+    ["append", "add", "update", "setdefault", "extend", "pop", "clear", "discard", "remove", "insert", "set", "acquire"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,18 @@ class Run:
     def tensors(self) -> Tensors:
         """Which values are tensors, and what the events do on the device."""
         return Tensors(self.trace, self.program)
+
+    @cached_property
+    def raises(self) -> list[Event]:
+        """What is raised and comes to no handler, in order."""
+        events = self.trace.events
+        return [event for event in events if event.kind == "raise" and not any(around.handlers for around in event.tries)]
+
+    @cached_property
+    def writes(self) -> list[Event]:
+        """What changes state, in order."""
+        kinds, calls = ("global", "setitem", "setattr", "delete"), _MUTATORS | {"setattr"}
+        return [event for event in self.trace.events if event.kind in kinds or (event.kind == "call" and event.name in calls)]
 
     @cached_property
     def tested(self) -> set[object]:

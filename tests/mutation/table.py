@@ -84,20 +84,22 @@ def _work(task: tuple[int, list[str]]) -> Tally:
     return tally(sources()[task[0]], task[1])
 
 
-def run(share: float, jobs: int) -> Tally:
+def run(share: float, jobs: int, seed: str = "") -> Tally:
     tasks = []
     listed = sources()
-    looked_at = set(fraction([source.id for source in listed], min(1.0, 8 * share)))  # a source is judged plain once
+    looked_at = set(fraction([source.id for source in listed], min(1.0, 8 * share), seed))  # a source is judged plain once
     for index, source in enumerate(listed):
         if source.id not in looked_at:
             continue
-        chosen = fraction(REWRITES, max(share, 1 / 8), source.id) if share < 1 else list(REWRITES)
+        chosen = fraction(REWRITES, max(share, 1 / 8), seed + source.id) if share < 1 else list(REWRITES)
         if chosen:
             tasks.append((index, chosen))
     total = Tally()
     with ProcessPoolExecutor(jobs) as pool:
         for number, one in enumerate(pool.map(_work, tasks, chunksize=8), 1):
             total.add(one)
+            for text in one.faults:
+                print(text, file=sys.stderr, flush=True)
             if sys.stderr.isatty():
                 print(f"\r{number}/{len(tasks)}", end="", file=sys.stderr)
     return total
@@ -143,9 +145,10 @@ def stamp() -> str:
     return f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}, commit {done.stdout.strip()}"
 
 
-def page(total: Tally, share: float) -> str:
+def page(total: Tally, share: float, seed: str = "") -> str:
     cases = sum(source.about is not None for source in sources())
     size = "every source under every rewrite" if share >= 1 else f"{share:.1%} of all pairs of source and rewrite"
+    size += f" (seed `{seed}`)" if seed and share < 1 else ""
     return f"""# Rewrites and faults
 
 Measured {stamp()}: {size}. Written by `python -m tests.mutation.table --write`; do not edit by hand.
@@ -163,15 +166,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Recall and false alarms of every rule under rewrites.")
     parser.add_argument("--all", action="store_true", help="every source under every rewrite")
     parser.add_argument("--share", type=float, default=0.02, help="the part of all pairs that is looked at")
+    parser.add_argument("--seed", default="", help="a text: with another one other pairs are looked at")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--write", action="store_true", help="write docs/trust/mutation.md")
     given = parser.parse_args()
     share = 1.0 if given.all else given.share
-    total = run(share, given.jobs)
+    total = run(share, given.jobs, given.seed)
     print(tables(total))
     if given.write:
         PAGE.parent.mkdir(parents=True, exist_ok=True)
-        PAGE.write_text(page(total, share), encoding="utf-8")
+        PAGE.write_text(page(total, share, given.seed), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from cutile_lint.frontends import syntax
 from cutile_lint.regex import regex
-from cutile_lint.sources import Source
+from cutile_lint.sources import Source, Span
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Items, Known, Literal, Record, Term, Value, subterms
 from cutile_lint.unit.runs import Run
 
 _CACHES = regex(r"(^|\.)(cache|lru_cache|cached|memoize|memoized|once|run_once|call_once|cached_property)$")
-_MUTATORS = frozenset(
-    ["append", "add", "update", "setdefault", "extend", "pop", "clear", "discard", "remove", "insert", "set", "acquire"]
-)
 _MISSES = frozenset(["KeyError", "AttributeError", "LookupError", "NameError"])
 _SWITCH = regex(r"debug|check|verif|validat|canary|dry|test|trace|profil|warm|smoke|sanity|assert", re.IGNORECASE)
+
+
+#: functions of which the statements are kept
+_FUNCTIONS = 16
 
 
 def seldom(run: Run, event: Event) -> bool:
@@ -42,12 +44,7 @@ def _in_cached_helper(event: Event) -> bool:
 def _ends_in_raise(run: Run, event: Event) -> bool:
     """Each path from the event on comes to a ``raise`` that no handler around it catches."""
     taken = {literal.key() for literal in event.path}
-    return any(
-        other.kind == "raise"
-        and not any(around.handlers for around in other.tries)
-        and all(literal.key() in taken for literal in other.path)
-        for other in run.trace.events[event.order + 1 :]
-    )
+    return any(all(literal.key() in taken for literal in other.path) for other in run.raises if other.order > event.order)
 
 
 def _guards(run: Run, event: Event, literal: Literal) -> bool:
@@ -58,12 +55,9 @@ def _writes(run: Run, event: Event) -> Iterator[Event]:
     """State that is written on paths which the event shares."""
     from cutile_lint.unit.machine.paths import contradictory
 
-    for other in run.trace.events:
-        if other.kind in ("global", "setitem", "setattr", "delete") or (
-            other.kind == "call" and (other.name in _MUTATORS or other.name == "setattr")
-        ):
-            if not contradictory(event.path, other.path):
-                yield other
+    for other in run.writes:
+        if not contradictory(event.path, other.path):
+            yield other
 
 
 def _updates(literal: Literal, write: Event) -> bool:
@@ -238,19 +232,17 @@ def _kept_outside(event: Event, at: int) -> bool:
     function = stop.frame.function
     if function is None or stop.statement is None:
         return False
-    outer = {name for node in _own(function) if isinstance(node, syntax.Scope) for name in node.names}
-    if any(isinstance(node, syntax.Scope) and node.kind == "nonlocal" for node in _own(function)) and _made_in_call(
-        event, function
-    ):
+    guards = _ifs_around(function, stop.statement)
+    if not guards:
+        return False
+    scopes, writes = _scopes_and_writes(function)
+    outer = {name for node in scopes for name in node.names}
+    if any(node.kind == "nonlocal" for node in scopes) and _made_in_call(event, function):
         return False
     bound = {param.name for param in function.params} | {
-        target.id
-        for node in _own(function)
-        if isinstance(node, syntax.Assign)
-        for target in node.targets
-        if isinstance(target, syntax.Name)
+        target.id for node in writes for target in node.targets if isinstance(target, syntax.Name)
     }
-    for guard in _ifs_around(function, stop.statement):
+    for guard in guards:
         tested = {
             stop.source.slice(node.span)
             for node in _walk(guard.test)
@@ -258,7 +250,6 @@ def _kept_outside(event: Event, at: int) -> bool:
             and (root := _root(node)) is not None
             and (root in outer if isinstance(node, syntax.Name) else root not in bound - outer)
         }
-        writes = [node for node in _own(function) if isinstance(node, syntax.Assign)]
         before = [node for node in writes if node.span.end <= guard.span.start]
         within = [
             node
@@ -300,21 +291,40 @@ def _made_in_call(event: Event, function: syntax.Function) -> bool:
     )
 
 
-def _own(function: syntax.Function) -> Iterator[syntax.Node]:
-    """The nodes of a function without those of functions inside."""
+@lru_cache(maxsize=_FUNCTIONS)
+def _scopes_and_writes(function: syntax.Function) -> tuple[list[syntax.Scope], list[syntax.Assign]]:
+    """A function's own ``global``, ``nonlocal`` and assignments, without those of functions inside."""
+    scopes: list[syntax.Scope] = []
+    writes: list[syntax.Assign] = []
     stack: list[syntax.Node] = [*function.body]
     while stack:
         node = stack.pop()
-        yield node
+        if isinstance(node, syntax.Scope):
+            scopes.append(node)
+        elif isinstance(node, syntax.Assign):
+            writes.append(node)
         if not isinstance(node, syntax.Function):
             stack.extend(node.children())
+    return scopes, writes
 
 
-def _ifs_around(function: syntax.Function, statement: syntax.Stmt) -> Iterator[syntax.If]:
-    for node in _walk(function):
-        if isinstance(node, syntax.If) and node.span.covers(statement.span) and node is not statement:
-            if any(part.span.covers(statement.span) for part in node.body):
-                yield node
+def _ifs_around(function: syntax.Function, statement: syntax.Stmt) -> tuple[syntax.If, ...]:
+    """Innermost first."""
+    return _ifs_by_statement(function).get(statement.span, ())
+
+
+@lru_cache(maxsize=_FUNCTIONS)
+def _ifs_by_statement(function: syntax.Function) -> dict[Span, tuple[syntax.If, ...]]:
+    """The ``if`` statements in whose body each statement stands, which is known by its place."""
+    found: dict[Span, tuple[syntax.If, ...]] = {}
+    stack: list[tuple[syntax.Node, tuple[syntax.If, ...]]] = [(function, ())]
+    while stack:
+        node, around = stack.pop()
+        if isinstance(node, syntax.Stmt):
+            found.setdefault(node.span, around)
+        body = {id(part) for part in node.body} if isinstance(node, syntax.If) else ()
+        stack.extend((part, (node, *around) if id(part) in body else around) for part in node.children())  # type: ignore[misc]
+    return found
 
 
 def _sets(node: syntax.Node, holder: str, name: str) -> bool:

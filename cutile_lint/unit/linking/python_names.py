@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from cutile_lint.frontends import syntax
+from cutile_lint.sources.nested import Nested
 
 
 def bindings(root: syntax.Module | syntax.Function, name: str) -> list[syntax.Node]:
@@ -12,12 +14,14 @@ def bindings(root: syntax.Module | syntax.Function, name: str) -> list[syntax.No
     return sorted((node for node, bound in _bound(root) if bound == name), key=lambda node: node.span.start)
 
 
+@lru_cache(maxsize=16)
 def own_bindings(function: syntax.Function) -> list[tuple[syntax.Node, str]]:
     """(node, name) for each binding in the function's own scope: parameters, and what its body binds outside of inner functions."""
-    inner = [other for other in function.walk() if isinstance(other, syntax.Function) and other is not function]
+    others = (other for other in function.walk() if isinstance(other, syntax.Function) and other is not function)
+    inner = Nested((other.span.start, other.span.end, other) for other in others)
     found = []
     for node, name in _bound(function):
-        owner = min((other for other in inner if other.span.covers(node.span)), key=_size, default=None)
+        owner = inner.around(node.span.start, node.span.end)
         if owner is None or (isinstance(node, syntax.FunctionDef) and node.function is owner):
             found.append((node, name))
     return found
@@ -47,10 +51,6 @@ def occurs(root: syntax.Module | syntax.Function, name: str, outside: syntax.Fun
         if isinstance(node, syntax.Scope) and name in node.names:
             return True
     return any(bound == name and not (outside is not None and outside.span.covers(node.span)) for node, bound in _bound(root))
-
-
-def _size(function: syntax.Function) -> int:
-    return function.span.end - function.span.start
 
 
 def _bound(root: syntax.Module | syntax.Function) -> Iterator[tuple[syntax.Node, str]]:

@@ -443,6 +443,7 @@ class Expressions(Calls):
             value = self.resolve(self.evaluate(part))
             if not self.alive:
                 break
+            self.steps += value.size >> 3  # its literals are taken apart
             known = truth(value)
             if known is (node.op == "or"):
                 parts.append(value)

@@ -93,6 +93,7 @@ class Tensors:
         #: values of which the code asks whether they are tensors, with the test
         self._tested: dict[object, Value] = {}
         self._memo: dict[object, bool] = {}
+        self._works: list[Work] | None = None
         self._collect()
 
     def _collect(self) -> None:
@@ -376,11 +377,10 @@ class Tensors:
 
     def works(self, timed: bool | None = None) -> Iterator[Work]:
         """All device work in order; ``timed`` True: of timed regions only, False: outside them only."""
-        for event in self.trace.events:
-            if timed is not None and bool(event.timed) is not timed:
-                continue
-            found = self.work(event)
-            if found is not None:
+        if self._works is None:
+            self._works = [found for event in self.trace.events if (found := self.work(event)) is not None]
+        for found in self._works:
+            if timed is None or bool(found.event.timed) is timed:
                 yield found
 
     # ── memory ──
