@@ -65,6 +65,7 @@ def disguised(disguise: Disguise, *, statements: bool) -> Rewrite:
 
     def rewrite(tree: Tree, places: Sequence[Span]) -> Tree | None:
         new: Tree = {}
+        count = 0
         for path, file in _files(tree):
             nodes = _at(file, [place for place in places if place[0] == path]) if places else _some(file, statements)
             edits, taken = [], []
@@ -73,10 +74,11 @@ def disguised(disguise: Disguise, *, statements: bool) -> Rewrite:
                 span = file.span(part)
                 if any(span[0] < end and start < span[1] for start, end in taken):
                     continue
-                site = Site(file, node, len(taken), in_package=_in_package(tree, path))
+                site = Site(file, node, count, in_package=_in_package(tree, path))
                 made = disguise(site)
                 if not made or any(item is None for item in made):
                     continue
+                count += 1
                 taken.append(span)
                 edits += made
                 folder = path.rpartition("/")[0]

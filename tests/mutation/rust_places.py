@@ -124,6 +124,8 @@ def imported_macro(site: RustSite) -> list[Edit] | None:
 
 
 def local_macro(site: RustSite) -> list[Edit] | None:
+    if "$" in site.text:  # of a macro already: what it repeats cannot stand in another one
+        return None
     place = site.before(f"macro_rules! {site.name} {{\n    () => {{\n        {site.text}\n    }};\n}}")
     return place and [place, site.replaced(f"{site.name}!()")]
 

@@ -57,7 +57,11 @@ def tally(source: Source, rewrites: Iterable[str]) -> Tally:
     """One source under some rewrites. A clean tree counts for the rule that it was written for."""
     result = Tally()
     for name in rewrites:
-        mutant = mutate(source, name)
+        try:
+            mutant = mutate(source, name)
+        except AssertionError as error:
+            result.faults.append(f"the rewrite or a rule failed: {error}")
+            continue
         if mutant is None:
             continue
         row = result.rewrites[name]

@@ -51,6 +51,12 @@ def short_leash() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
 
 
+def tight_leash() -> None:
+    """For one file that was made large: some times the 2 s and 500 MB that it may need."""
+    resource.setrlimit(resource.RLIMIT_CPU, (8, 8))
+    resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
+
+
 def small_files() -> None:
     """No file may grow beyond 1 KB: a write fails in the middle, as on a full disk."""
     short_leash()

@@ -9,7 +9,7 @@ import pytest
 from cutile_lint.sources import Source
 from cutile_lint.sources.ignore import Patterns
 from tests.robustness.fuzz.targets import READERS
-from tests.robustness.project import make_project
+from tests.robustness.project import make_project, tight_leash
 
 WRAPPER, FFI, KERNEL = "row_scale.py", "ffi.rs", "kernel.rs"
 #: what stands at the end of which file of the op; and whether the file is said to be left out
@@ -97,6 +97,60 @@ def test_values_that_double(line: str, tmp_path: Path) -> None:
     assert text.count(start) == 1
     path.write_text(text.replace(start, start + f"    {line}\n" * DOUBLING[line]))
     assert project.lint("--no-cache", ".").returncode in (0, 1)
+
+
+START, TRIAL = "    m, n = x.shape\n", "        y = torch.empty_like(x)\n"
+BODY, EXPORT = ") {\n        let x_shape", "-> i32 {\n"
+#: (file, behind which text of it, how it begins, what is repeated there, how often): each grew with the square of the times, or worse
+REPEATED = {
+    "texts": (WRAPPER, START, "x = 'ab'", "x = x + x", 40),
+    "texts in a text": (WRAPPER, START, "x = 'ab'", "x = f'{x}{x}'", 40),
+    "texts replaced": (WRAPPER, START, "x = 'aa'", "x = x.replace('a', x)", 40),
+    "texts joined": (WRAPPER, START, "x = 'ab'", "x = ''.join([x, x])", 40),
+    "a wide field": (WRAPPER, START, "x = 3", "x = '%1000000000d' % x", 1),
+    "a width that is given": (WRAPPER, START, "x = 3", "x = '{:{}}'.format(x, 1000000000)", 1),
+    "numbers as digits": (WRAPPER, START, "x = 3", "x = int(str(x) * 2)", 40),
+    "items spread": (WRAPPER, START, "", "x = (*x, x)", 40),
+    "lists enumerated": (WRAPPER, START, "x = []", "x = list(enumerate(x)) + [1]", 60),
+    "lists reversed": (WRAPPER, START, "x = []", "x = list(reversed(x)) + [1]", 60),
+    "a list in itself": (WRAPPER, START, "x = []", "x.append(x)", 100),
+    "a list in its items": (WRAPPER, START, "x = []", "x.append([x])", 100),
+    "dicts in dicts": (WRAPPER, START, "x = {}", "y = {}; y['a'] = x; x = y", 2000),
+    "keywords spread": (WRAPPER, START, "x = {}", "print(**x); x['a%d'] = 1", 3000),
+    "dicts under conditions": (WRAPPER, START, "x = {}", "if kwargs['a%d']: x = {**x, %d: 1}", 2000),
+    "comparisons": (WRAPPER, START, "", "x = x < n < x", 3000),
+    "sums": (WRAPPER, START, "", "x = 'a' + x", 3000),
+    "choices": (WRAPPER, START, "", "x = x and scale(x) or n", 3000),
+    "ways out": (WRAPPER, START, "", "for i in x: return i", 3000),
+    "fills in the timed region": (WRAPPER, TRIAL, "", "    z = torch.zeros_like(x)", 500),
+    "conversions in the timed region": (WRAPPER, TRIAL, "", "    z = x.float() + 1", 300),
+    "copies": (WRAPPER, START, "", "z = x.clone()", 500),
+    "a borrowed variable of the same name": (KERNEL, BODY, "", "let x = &mut x;", 3),
+    "declarations": (KERNEL, BODY, "", "let x = if x { x } else { y };", 3000),
+    "returns": (KERNEL, BODY, "", "if x == %d { return 1; }", 3000),
+    "structs": (FFI, EXPORT, "", "let x = S { a: x, b: x };", 2000),
+    "arms": (FFI, EXPORT, "", "let x = match x { Ok(x) => x, Err(e) => return 3 };", 2000),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_what_is_repeated_costs_its_share(name: str, tmp_path: Path) -> None:
+    file, behind, first, piece, times = REPEATED[name]
+    project = make_project(tmp_path, fault=False)
+    path = project.named(file)
+    text = path.read_text()
+    assert text.count(behind) == 1
+    at = text.index(behind) + (behind.index("\n") + 1)
+    lines = [first, *(piece.replace("%d", str(number)) for number in range(times))]
+    path.write_text(text[:at] + "".join(f"    {line}\n" for line in lines if line) + text[at:])
+    assert project.lint("--no-cache", ".", leash=tight_leash).returncode in (0, 1)
+
+
+def test_rows_of_suppressions(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    path = project.named(WRAPPER)
+    path.write_text(path.read_text() + "".join(f"# cutile-lint: ignore[CTL{number}] x\n" for number in range(13_000)))
+    assert project.lint("--no-cache", ".", leash=tight_leash).returncode == 1
 
 
 def test_a_module_that_is_too_large_to_follow(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ class Calls(State):
         """Run a function's body with its parameters bound; its return value."""
         function = closure.function
         call = self.place(node) if node is not None and self.frames else None
-        active = sum(frame.function is function for frame in self.frames)
+        active = sum(frame.closure is closure for frame in self.frames)  # a decorator's function wraps others in turn
         if active >= _MAX_RECURSION or len(self.frames) >= MAX_DEPTH:
             self.gap(f"recursion through `{function.name}`", node)
             return unknown("recursion", call)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+
+from cutile_lint.regex import regex
 
 #: Longer texts are not computed with: in ``x = x + x`` each line doubles one.
 LONGEST = 1 << 16
@@ -11,7 +12,7 @@ LONGEST = 1 << 16
 _LARGE = 1 << 64
 _MAX_EXPONENT = 64
 #: A width or precision of five digits, or one that is another argument.
-_WIDE = re.compile(r"[%:.][^{}\d\s]{0,8}0*\d{5}|%[-+ #0\d.]*\*|:[^{}]*\{")
+_WIDE = regex(r"[%:.][^{}\d\s]{0,8}0*\d{5}|%[-+ #0\d.]*\*|:[^{}]*\{")
 
 
 def is_small(value: object) -> bool:

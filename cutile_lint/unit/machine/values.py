@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakValueDictionary
 
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place
 
 if TYPE_CHECKING:
+    from weakref import WeakValueDictionary
+
     from cutile_lint.frontends import syntax
     from cutile_lint.unit.machine.scopes import Scope
 
@@ -47,13 +48,18 @@ class _Whole:
     __slots__ = ("__weakref__",)
 
 
-_WHOLES: WeakValueDictionary[object, _Whole] = WeakValueDictionary()
+_WHOLES: WeakValueDictionary[object, _Whole] | None = None
 
 
 def _key_of(parts: tuple[object, ...], size: int) -> object:
     """The key made of ``parts``, for a value of so many parts: equal ones are equal, at a cost that does not grow with them."""
+    global _WHOLES
     if size <= _WRITTEN_OUT:
         return parts
+    if _WHOLES is None:
+        from weakref import WeakValueDictionary
+
+        _WHOLES = WeakValueDictionary()
     whole = _WHOLES.get(parts)
     if whole is None:
         whole = _WHOLES[parts] = _Whole()

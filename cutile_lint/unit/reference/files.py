@@ -62,11 +62,9 @@ def find_reference_ir(workspace: Workspace, wrapper: Path | None, exporting: lis
 
 def find_registrations(workspace: Workspace, wrapper: Path, op: str, own_backend: str) -> list[Path]:
     """Files of neighbouring backend folders that register the same op, the best reference first (a look at bytes only)."""
-    pattern = re.compile(
-        rb"register_impl\(\s*(?:name\s*=\s*)?[\"']"
-        + re.escape(op.encode())
-        + rb"[\"']\s*,\s*(?:backend\s*=\s*)?[\"']([\w-]+)[\"']"
-    )
+    named, backend = rb"[\"']" + re.escape(op.encode()) + rb"[\"']", rb"[\"']([\w-]+)[\"']"
+    positional = rb"(?:name\s*=\s*)?" + named + rb"\s*,\s*(?:backend\s*=\s*)?" + backend
+    pattern = re.compile(rb"\w\(\s*(?:" + positional + rb"|backend\s*=\s*" + backend + rb"\s*,\s*name\s*=\s*" + named + rb")")
     found: list[tuple[int, Path]] = []
     for folder in _backend_folders(workspace, wrapper):
         for path in _candidates(workspace, folder, wrapper):
@@ -84,7 +82,7 @@ def find_registrations(workspace: Workspace, wrapper: Path, op: str, own_backend
 def _backends(data: bytes, pattern: re.Pattern[bytes], op: bytes) -> set[str]:
     if b"register_impl" not in data or op not in data:
         return set()
-    return {match.decode() for match in pattern.findall(data)}
+    return {(first or second).decode() for first, second in pattern.findall(data)}
 
 
 def _rank(backend: str) -> int:
