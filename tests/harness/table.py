@@ -51,9 +51,9 @@ class Results:
             self.failed.append(report.nodeid.partition("::")[2])
 
 
-def page(results: Results, everything: bool) -> str:
+def table_of(results: Results) -> str:
     from cutile_lint.engine.registry import builtin_rules
-    from tests.mutation.table import as_table, stamp
+    from tests.mutation.table import as_table
 
     rows = []
     failures = [re.search(r"CTL\d+", item) for item in results.failed]
@@ -69,10 +69,15 @@ def page(results: Results, everything: bool) -> str:
                     codes.count(info.code),
                 ]
             )
-    total = ["all", *(sum(row[at] for row in rows) for at in range(1, len(COLUMNS) + 3))]
+    total = ["all", *(sum(row[at] for row in rows) for at in range(1, len(COLUMNS) + 2)), len(results.failed)]
+    return as_table(["rule", "cases with a fix", *COLUMNS.values(), "failures"], [*rows, total])
+
+
+def page(results: Results, everything: bool) -> str:
+    from tests.mutation.table import stamp
+
     told = "\n".join(f"- {text}" for text in results.failed) or "Nothing failed."
     size = "every case in every variant" if everything else "the sample that CI runs"
-    head = ["rule", "cases with a fix", *COLUMNS.values(), "failures"]
     return f"""# Fixes
 
 Measured {stamp()}: {size}. Written by `python -m tests.harness.table --write`; do not edit by hand.
@@ -83,7 +88,7 @@ touched that no fix names. *formatted*: what `ruff format` had formatted is stil
 type-checked before the fix does so after it. Besides, random combinations of faults in one file are fixed at once, in both orders of the rules,
 with one result. [What is measured](index.md) has the rest.
 
-{as_table(head, [*rows, total])}
+{table_of(results)}
 
 ## What failed
 

@@ -12,7 +12,7 @@ import datetime
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
@@ -115,24 +115,36 @@ def as_table(head: list[str], rows: list[list[object]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
+_HEAD = ["faults under rewrites", "missed", "recall", "clean trees under rewrites", "false alarms"]
+
+
+def by_rule(rows: Mapping[str, Row], summed: Row | None = None) -> str:
+    """Recall and false alarms of each rule, and of all (``summed``, where a tree counts for more than one of them)."""
+    names = {info.code: info.name for info in RULES if info.code not in OF_THE_LINTER}
+    listed = [[f"{code} {name}", *_cells(rows.get(code, Row()))] for code, name in names.items()]
+    return as_table(["rule", *_HEAD], [*listed, ["all", *_cells(summed or _sum(rows.values()))]])
+
+
+def _sum(rows: Iterable[Row]) -> Row:
+    summed = Row()
+    for row in rows:
+        summed.add(row)
+    return summed
+
+
 def tables(total: Tally) -> str:
     """Both tables and what fell out, as Markdown."""
-    names = {info.code: info.name for info in RULES if info.code not in OF_THE_LINTER}
-    by_rule = [[f"{code} {name}", *_cells(total.rules[code])] for code, name in names.items()]
     by_rewrite = [[name, *_cells(total.rewrites[name])] for name in sorted(total.rewrites)]
-    summed = Row()
-    for row in total.rewrites.values():
-        summed.add(row)
-    head = ["faults under rewrites", "missed", "recall", "clean trees under rewrites", "false alarms"]
+    summed = _sum(total.rewrites.values())
     told = "\n".join(f"- {text}" for text in total.faults) or "Nothing was missed, and nothing was a false alarm."
     return "\n\n".join(
         [
             f"**All rules: {summed.planted} faults, recall {summed.recall}; {summed.clean} clean trees, "
             f"{summed.alarms} false alarms.**",
             "## By rule",
-            as_table(["rule", *head], [*by_rule, ["all", *_cells(summed)]]),
+            by_rule(total.rules, summed),
             "## By rewrite",
-            as_table(["rewrite", *head], by_rewrite),
+            as_table(["rewrite", *_HEAD], by_rewrite),
             "## What fell out",
             told,
         ]

@@ -5,10 +5,13 @@ A sample that is the same in every run; `python -m tests.mutation.table --all` l
 
 from __future__ import annotations
 
+import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
+
+from tests.summary import MUTANTS
 
 from .judge import REWRITES, Mutant, mutate
 from .sources import OF_THE_LINTER, RULES, Source, sources
@@ -38,6 +41,21 @@ def mutants(chosen: list[Source], number: int, seed: str) -> Iterator[Mutant]:
                 return
 
 
+#: puts what was tried into the table that `.ci/run` prints
+Record = Callable[[str, object], None]
+
+
+def _tried(record_property: Record, rule: str, mutants: list[Mutant], clean: bool) -> None:
+    counted = {
+        "rule": rule,
+        "planted": sum(mutant.planted.total() for mutant in mutants),
+        "missed": sum(mutant.lost.total() for mutant in mutants),
+        "clean": len(mutants) if clean else 0,
+        "alarms": sum(mutant.new.total() for mutant in mutants),
+    }
+    record_property(MUTANTS, json.dumps(counted))
+
+
 def _told(mutant: Mutant) -> str:
     files = {path: text for path, text in mutant.tree.items() if text != mutant.source.tree.get(path)}
     changed = "\n".join(f"── {path}\n{text}" for path, text in files.items())
@@ -45,17 +63,20 @@ def _told(mutant: Mutant) -> str:
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_faults_are_found_behind_rewrites(code: str) -> None:
+def test_faults_are_found_behind_rewrites(code: str, record_property: Record) -> None:
     faulty = [source for source in sources() if source.planted == code]
-    number = 1 + zlib.crc32(code.encode()) % 2
-    problems = [_told(mutant) for mutant in mutants(faulty, number, code) if mutant.lost or mutant.new]
+    made = list(mutants(faulty, 1 + zlib.crc32(code.encode()) % 2, code))
+    _tried(record_property, code, made, clean=False)
+    problems = [_told(mutant) for mutant in made if mutant.lost or mutant.new]
     assert not problems, "\n".join(problems)
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_clean_code_stays_clean(code: str) -> None:
+def test_clean_code_stays_clean(code: str, record_property: Record) -> None:
     clean = [source for source in sources() if source.planted is None and source.about == code]
-    problems = [_told(mutant) for mutant in mutants(clean, 1, code) if mutant.new or mutant.lost]
+    made = list(mutants(clean, 1, code))
+    _tried(record_property, code, made, clean=True)
+    problems = [_told(mutant) for mutant in made if mutant.new or mutant.lost]
     assert not problems, "\n".join(problems)
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from xml.etree import ElementTree
@@ -20,7 +21,7 @@ from tests.robustness.fuzz.mutate import make
 from tests.robustness.fuzz.targets import LANGUAGES
 
 _ROOT = Path(__file__).resolve().parents[2]
-_GROUPS = {
+GROUPS = {
     "tests/robustness/test_limits.py": "Limits and nesting",
     "tests/robustness/test_disk.py": "Disks, kills, caches, two runs",
     "tests/security/test_no_code_runs.py": "Nothing of the tree runs",
@@ -75,10 +76,13 @@ def _fuzz(logs: list[str]) -> str:
         where = f"commit {at[0]}" if at else "an earlier commit"
         most = f"The slowest input, with all that was done to it, took {slowest} s, the largest {largest} MB."
         lines.append(f"- seed {seed}, run at {where}: {end}. {most}")
+    return "\n".join([fuzz_table(read, checked), "", *lines, "", ""])
+
+
+def fuzz_table(read: Mapping[str, int], checked: Mapping[str, int]) -> str:
     table = ["| language | inputs read | with their whole op |", "| --- | ---: | ---: |"]
-    table += [f"| {language} | {read[language]:,} | {checked[language]:,} |" for language in LANGUAGES]
-    table.append(f"| all | {read.total():,} | {checked.total():,} |")
-    return "\n".join([*table, "", *lines, "", ""])
+    table += [f"| {language} | {read.get(language, 0):,} | {checked.get(language, 0):,} |" for language in LANGUAGES]
+    return "\n".join([*table, f"| all | {sum(read.values()):,} | {sum(checked.values()):,} |"])
 
 
 def _fails(seed: int, number: int) -> bool:
@@ -91,21 +95,27 @@ def _fails(seed: int, number: int) -> bool:
 
 def _faults() -> str:
     """The tests of faults, run now: each with its result."""
-    parts = ["## Faults survived", "", "| fault | survived |", "| --- | --- |"]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *_GROUPS]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *GROUPS]
         subprocess.run(command, cwd=_ROOT, stdout=subprocess.DEVNULL, check=False)
         cases = list(ElementTree.parse(report).iter("testcase"))
-    for file, title in _GROUPS.items():
-        results: dict[str, list[bool]] = {}
-        for case in cases:
-            if case.get("classname", "").replace(".", "/") + ".py" == file:
-                name = case.get("name", "").partition("[")[0].removeprefix("test_").replace("_", " ")
-                results.setdefault(name, []).append(not list(case))
-        parts.append(f"| **{title}** | |")
-        parts += [f"| {name} | {sum(good)} of {len(good)} |" for name, good in results.items()]
-    return "\n".join([*parts, ""])
+    found = [(f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}", not list(case)) for case in cases]
+    return "\n".join(["## Faults survived", "", faults_table(found), ""])
+
+
+def faults_table(tests: Iterable[tuple[str, bool]]) -> str:
+    """``tests``: file and name of each that ran, and whether it passed."""
+    results: dict[str, dict[str, list[bool]]] = {file: {} for file in GROUPS}
+    for test, good in tests:
+        file, _, name = test.partition("::")
+        if file in results:
+            results[file].setdefault(name.partition("[")[0].removeprefix("test_").replace("_", " "), []).append(good)
+    lines = ["| fault | survived |", "| --- | --- |"]
+    for file, title in GROUPS.items():
+        lines.append(f"| **{title}** | |")
+        lines += [f"| {name} | {sum(good)} of {len(good)} |" for name, good in results[file].items()]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 from cutile_lint.sources import Source
 from tests.robustness.fuzz.campaign import run
 from tests.robustness.fuzz.targets import LANGUAGES, READERS
+from tests.summary import FUZZ
 
 SEED = 7
 _LEAVES = {
@@ -32,13 +36,17 @@ _SHAPES = {
 }  # fmt: skip
 
 
-def test_the_fuzz_run() -> None:
-    tried, failures = 0, []
+def test_the_fuzz_run(record_property: Callable[[str, object], None]) -> None:
+    tried: Counter[str] = Counter()
+    checked: Counter[str] = Counter()
+    failures = []
     for tally in run(SEED, list(range(2000)), LANGUAGES, 2):
-        tried += tally.tried.total()
+        tried += tally.tried
+        checked += tally.checked
         failures += [f"--seed {SEED} --only {one.number}: {one.what}\n{one.detail}" for one in tally.failures]
+    record_property(FUZZ, json.dumps({"tried": tried, "checked": checked}))
     assert not failures, "python -m tests.robustness.fuzz " + "\n".join(failures)
-    assert tried == 2000
+    assert tried.total() == 2000
 
 
 @pytest.mark.parametrize("language", READERS)
