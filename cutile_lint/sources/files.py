@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from pathlib import Path
+
+#: of the file that a text is written to before it takes its place
+_SUFFIX = ".cutile-lint"
+#: seconds; a write takes some milliseconds
+_LEFT_AFTER = 60
 
 
 class ChangedMeanwhile(OSError):
@@ -37,7 +43,9 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None = None) -> 
     folder, name = os.path.split(target)
     import tempfile  # only who writes needs it
 
-    handle, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".cutile-lint", dir=folder)
+    lead = f".{name[:100]}."
+    _remove_left_behind(folder, lead)
+    handle, temporary = tempfile.mkstemp(prefix=f"{lead}{os.getpid()}-", suffix=_SUFFIX, dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -52,6 +60,36 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None = None) -> 
             pass
         raise
     _sync_folder(folder)
+
+
+def _remove_left_behind(folder: str, lead: str) -> None:
+    """What a run that was killed left of an earlier write of the file: made by us, of a process that is gone, a minute old."""
+    for entry in os.scandir(folder):
+        process = entry.name[len(lead) : -len(_SUFFIX)].partition("-")[0]
+        if (
+            not entry.name.startswith(lead)
+            or not entry.name.endswith(_SUFFIX)
+            or not process.isdecimal()
+            or _is_alive(int(process))
+        ):
+            continue
+        try:
+            state = entry.stat(follow_symlinks=False)
+            own = not hasattr(os, "getuid") or state.st_uid == os.getuid()
+            if stat.S_ISREG(state.st_mode) and own and time.time() - state.st_mtime > _LEFT_AFTER:
+                os.unlink(entry.path)
+        except OSError:
+            pass  # somebody else was faster, or may not be helped
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True  # it is there and not ours, or that cannot be told
+    return True
 
 
 def _keep_owner_and_mode(path: str, state: os.stat_result) -> None:

@@ -9,9 +9,12 @@ AT_A_PLACE = {f"py-{name}" for name in EXPRESSIONS}
 #: rewrite → {code: why}
 _OTHER_FILE = "the rule is about what the export calls in its file"
 EXEMPT: dict[str, dict[str, str]] = {
-    "rs-macro-of-shared-file": {"CTL509": _OTHER_FILE},
-    "rs-imported-macro": {"CTL509": _OTHER_FILE},
-    "rs-rename-locals": {"CTL511": "a value's name is what says which generic it is meant for"},
+    "rs-macro-of-shared-file": {"CTL507": _OTHER_FILE, "CTL509": _OTHER_FILE},
+    "rs-imported-macro": {"CTL507": _OTHER_FILE, "CTL509": _OTHER_FILE},
+    "rs-rename-locals": {
+        "CTL511": "a value's name is what says which generic it is meant for",
+        "CTL608": "the configuration names the parameters whose type is meant",
+    },
     "py-walrus": {"CTL510": "the new name keeps the tensor alive"},
     "py-default-argument": {"CTL510": "the default keeps the tensor alive"},
     "py-first-local": {"CTL510": "the new name keeps the tensor alive"},

@@ -135,7 +135,7 @@ def called_closure(site: RustSite) -> list[Edit] | None:
 
 
 def named_closure(site: RustSite) -> list[Edit] | None:
-    if not site.is_value or site.node.type == "assignment_expression":
+    if not site.is_value or site.node.type == "assignment_expression" or site.text.startswith("$("):
         return None
     place = site.before(f"let {site.name} = || {{ {site.text} }};")
     return place and [place, site.replaced(f"{site.name}()")]

@@ -141,6 +141,28 @@ def test_a_cache_of_somebody_else(project: Project) -> None:
     assert project.lint(".").stdout == good.stdout
 
 
+def test_what_a_killed_run_left_is_removed(project: Project) -> None:
+    """By the next write of the same file; what a living process writes, and what is not exactly of that name and kind, stays."""
+    wrapper = project.named("row_scale.py")
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    old = wrapper.with_name(f".{wrapper.name}.{gone.pid}-abcdefgh.cutile-lint")
+    others = [
+        wrapper.with_name(f".{wrapper.name}.{os.getpid()}-abcdefgh.cutile-lint"),
+        wrapper.with_name(f".{wrapper.name}.notes.cutile-lint"),
+        wrapper.with_name(f".other.py.{gone.pid}-abcdefgh.cutile-lint"),
+        wrapper.with_name(f".{wrapper.name}.{gone.pid}-link.cutile-lint"),
+    ]
+    for path in (old, *others[:-1]):
+        path.write_bytes(b"half a")
+        os.utime(path, (0, 0))
+    others[-1].symlink_to(wrapper)
+    young = wrapper.with_name(f".{wrapper.name}.{gone.pid}-justnow.cutile-lint")
+    young.write_bytes(b"half a")
+    assert "Fixed 1 finding" in project.lint("--fix", "--no-cache", ".").stdout
+    assert not old.exists() and young.exists() and all(path.is_symlink() or path.exists() for path in others)
+
+
 def test_killed_while_200_files_are_written(tmp_path: Path) -> None:
     """Each file is the old or the new text; what is left over is checked by nobody, and the next run does the rest."""
     old = SMALL

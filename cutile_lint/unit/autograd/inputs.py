@@ -126,12 +126,13 @@ def is_benign(test: Value) -> bool:
 class Refusal:
     """An error because inputs require grad.
 
-    ``kind`` is "raise", "assert" or "return"; ``tensors`` the inputs tested; ``test`` the statement that tests them; ``mixed``: the test has
-    other reasons beside (``x.requires_grad or x.dtype != …``). ``event`` is None for a return.
+    ``kind`` is "raise", "assert" or "return"; ``node`` its statement, or a call inside of one; ``tensors`` the inputs tested; ``test``
+    the statement that tests them; ``mixed``: the test has other reasons beside (``x.requires_grad or x.dtype != …``). ``event`` is
+    None for a return.
     """
 
     kind: str
-    node: syntax.Stmt
+    node: syntax.Stmt | syntax.Expr
     source: Source
     path: Condition
     tensors: tuple[Value, ...]
@@ -170,7 +171,7 @@ def _all_refusals(run: Run) -> Iterator[Refusal]:
         node, statement = event.node, event.stop.statement
         if event.kind == "assert" and isinstance(statement, syntax.ExprStmt) and statement.value is node:
             node = statement  # ``torch._check(…)``
-        if event.kind not in ("raise", "assert") or _is_caught(event) or not isinstance(node, syntax.Stmt):
+        if event.kind not in ("raise", "assert") or _is_caught(event) or node is None:
             continue
         path = event.path
         if event.kind == "assert" and event.value is not None:
@@ -216,7 +217,7 @@ def _return_at(function: syntax.Function, place: Place) -> syntax.Return | None:
     return next((node for node in function.walk() if isinstance(node, syntax.Return) and node.span.covers(place.span)), None)
 
 
-def _refusal(run: Run, kind: str, node: syntax.Stmt, source: Source, path: Condition) -> Refusal | None:
+def _refusal(run: Run, kind: str, node: syntax.Stmt | syntax.Expr, source: Source, path: Condition) -> Refusal | None:
     first = next((at for at, literal in enumerate(path) if _refuses(run, literal)), None)
     if first is None:
         return None

@@ -34,6 +34,7 @@ def misspelt_attributes(module: syntax.Module) -> Iterator[tuple[Place, str, str
             and len(node.args) == 3
         ):
             name = node.args[1].value
+            name = name.value if isinstance(name, syntax.Walrus) else name
             if isinstance(name, syntax.Const) and name.value in _MEANT:
                 yield Place(module.source, name.span), str(name.value), _MEANT[str(name.value)]
 

@@ -16,6 +16,7 @@ from cutile_lint.unit.boundary.slots import Boundary, Slot
 from cutile_lint.unit.launches import KernelLaunch, Launch, described_tensor
 from cutile_lint.unit.linking.crate import Crate
 from cutile_lint.unit.machine.paths import contradictory
+from cutile_lint.unit.machine.rust import Metavariable
 from cutile_lint.unit.machine.values import Choice, Closure, Condition, Known, Literal, Term, Value, alternatives, subterms
 from cutile_lint.unit.options.setters import inputs_in
 from cutile_lint.unit.timed import torch_api as api
@@ -285,6 +286,7 @@ def _captured(closure: Closure) -> list[Value]:
     own = {param.name for param in closure.function.params}
     names = {node.id for node in closure.function.walk() if isinstance(node, syntax.Name)} - own
     values = [value for name in sorted(names) if (value := closure.scope.lookup(name)) is not None]
+    values = [value.value if isinstance(value, Metavariable) else value for value in values]
     return [value for value in values if not isinstance(value, Closure)]
 
 

@@ -12,6 +12,7 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.linking.where import stop_of
+from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Literal, Value, beyond, subterms
 from cutile_lint.unit.runs import Run
@@ -100,10 +101,18 @@ def _is_read(launch: Launch, program: Program) -> bool:
         return True
     if isinstance(statement, syntax.ExprStmt) and statement.value.span == place.span:
         return False
-    names = _bound_names(statement, place)
-    if names is None:
+    held = _holding(stop.frame.scope, launch.event.value)
+    names = _bound_names(statement, place) or (held if isinstance(statement, syntax.Assign) and not statement.op else None)
+    if not names:
         return True
-    return any(_reads(root, name, statement) for name in names)
+    return any(_reads(root, name, statement, held) for name in {*names, *held})
+
+
+def _holding(scope: Scope | None, code: Value | None) -> list[str]:
+    """The names that are the code in the end: the one it was given, and others for it."""
+    if scope is None or code is None:
+        return []
+    return [name for name, value in scope.names.items() if value.key() == code.key()]
 
 
 def _bound_names(statement: syntax.Stmt | None, place: Place) -> list[str] | None:
@@ -120,8 +129,8 @@ def _bound_names(statement: syntax.Stmt | None, place: Place) -> list[str] | Non
     return [target.id for target in statement.targets if isinstance(target, syntax.Name)]
 
 
-def _reads(root: syntax.Module | syntax.Function, name: str, statement: syntax.Stmt | None) -> bool:
-    """The name is read behind the statement, in something that is no message."""
+def _reads(root: syntax.Module | syntax.Function, name: str, statement: syntax.Stmt | None, others: list[str]) -> bool:
+    """The name is read behind the statement, in something that is no message and gives it no other name."""
     assert statement is not None
     shown = [
         node.span
@@ -130,7 +139,9 @@ def _reads(root: syntax.Module | syntax.Function, name: str, statement: syntax.S
         and isinstance(node.func, (syntax.Name, syntax.Attr))
         and (node.func.id if isinstance(node.func, syntax.Name) else node.func.name) in _SHOWS
     ]
-    targets = {id(target) for node in root.walk() if isinstance(node, syntax.Assign) for target in node.targets}
+    assigned = [node for node in root.walk() if isinstance(node, syntax.Assign)]
+    targets = {id(target) for node in assigned for target in node.targets}
+    targets |= {id(node.value) for node in assigned if node.name in others and len(node.targets) == 1}
     return any(
         isinstance(node, syntax.Name)
         and node.id == name

@@ -126,9 +126,14 @@ class Layout:
         return _RENAMED.search(data) is not None or b"register_impl" in _IMPORT.sub(b"", data)
 
     def _importers(self, path: Path) -> list[Path]:
-        """Wrappers beside a helper module (or one folder up) that import it."""
+        """Wrappers beside a helper module (or one folder up) that import it; of a private module also those that register nothing."""
         name = (path.parent.name if path.name == "__init__.py" else path.stem).encode()
         beside = [*self._registering(path.parent), *self._registering(path.parent.parent)]
+        found = self._importing(path, name, beside)
+        private = path.name.startswith("_") and path.name != "__init__.py"
+        return found or (self._importing(path, name, self._python_in(path.parent)) if private else [])
+
+    def _importing(self, path: Path, name: bytes, beside: list[Path]) -> list[Path]:
         naming = [other for other in beside if name in self.data(other) and other != path]
         if not naming:
             return []

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from cutile_lint.frontends import syntax
+from cutile_lint.regex import regex
+
+_RENAMES = regex(rb"\b(?:as|type)\b")
 
 
 def rust_names(module: syntax.Module) -> dict[str, str]:
@@ -20,9 +23,8 @@ def renamed(module: syntax.Module) -> dict[str, str]:
 
     A name with two meanings in one file has none here.
     """
-    data = module.source.data
     found: dict[str, set[str]] = {}
-    if b" as " in data or b"type " in data:
+    if _RENAMES.search(module.source.data):
         for node in module.nodes(syntax.Import, syntax.Assign):
             for alias, path in _aliases(node):
                 own = path.rsplit("::", 1)[-1]

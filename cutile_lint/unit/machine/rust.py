@@ -100,7 +100,11 @@ class RustDialect(Dialect):
     def name(self, machine: Machine, node: syntax.Name) -> Value:
         text = node.id
         if text.startswith("$"):
-            return self._metavariable(machine, text)
+            first, colons, rest = text.partition("::")
+            variable = machine.scope.lookup(first)
+            if not colons or not isinstance(variable, Metavariable) or not isinstance(variable.node, syntax.Name):
+                return self._metavariable(machine, text)
+            text = variable.node.id + colons + rest  # ``$function::<$E>``
         head = strip_generics(text)
         if head == "None":
             return Term("external", "None", place=machine.place(node))
