@@ -55,6 +55,10 @@ _COMPARISON: dict[str, Callable[[object, object], object]] = {
 }
 
 
+#: comparisons, and what they are with their sides exchanged
+_TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
+
+
 class Expressions(Calls):
     """Dispatches on the expression's class."""
 
@@ -229,6 +233,8 @@ class Expressions(Calls):
                 return Known(_COMPARISON[op](left.value, right.value), self.place(node))
             except Exception:
                 return unknown("comparison", self.place(node))
+        if op in _TURNED and isinstance(left, Known) and isinstance(right, (Term, Choice)):  # a constant stands on the right
+            left, right, op = right, left, _TURNED[op]
         if op in ("in", "not in") and isinstance(right, Items) and not right.open and not any(right.conditions):
             keys = {item.key() for item in right.items}
             if left.key() in keys:
@@ -244,8 +250,6 @@ class Expressions(Calls):
             return self.distribute(left, lambda one: self.compare(op, one, right, node))
         if op in ("==", "is") and left.key() == right.key() and isinstance(left, Term):
             return Known(True, self.place(node))
-        if op in (">", ">=", "<", "<=") and isinstance(left, Known) and isinstance(right, Term):
-            left, right, op = right, left, {">": "<", ">=": "<=", "<": ">", "<=": ">="}[op]
         result = Term("compare", op, (left, right), place=self.place(node))
         if self.dialect.compares_tensors:
             self.emit("operator", node, op, value=result, target=left)
