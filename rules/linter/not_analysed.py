@@ -11,3 +11,6 @@ from cutile_lint.unit import KernelUnit
 def check(unit: KernelUnit) -> Iterator[Finding]:
     for place, reason in unit.health.refused:
         yield Finding(place, f"this file was not analysed: {reason}", help="split it, or exclude it in the configuration")
+    for place in unit.health.cut:
+        what = "this module" if place.span.end == 0 else f"`{place.text}`"
+        yield Finding(place, f"{what} was not analysed to its end: it takes too many steps to follow", help="split it")

@@ -157,7 +157,18 @@ def test_a_module_that_is_too_large_to_follow(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     path = project.named(WRAPPER)
     path.write_text(path.read_text() + "\nx = x if x else [x, x]" * 5000 + "\n")
-    assert project.lint("--no-cache", ".").returncode in (0, 1)
+    done = project.lint("--no-cache", "--output-format", "concise", ".")
+    assert "CTL903" in done.stdout and "this module was not analysed to its end" in done.stdout, done.stdout
+
+
+def test_a_function_that_is_too_large_to_follow(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    path = project.named(KERNEL)
+    text = path.read_text()
+    at = text.index(BODY) + BODY.index("\n") + 1
+    path.write_text(text[:at] + "match x { 1 => x = 2, 2 => x = y, _ => y = x }\n" * 3000 + text[at:])
+    done = project.lint("--no-cache", "--output-format", "concise", ".", leash=tight_leash)
+    assert "`row_scale_kernel` was not analysed to its end" in done.stdout, done.stdout
 
 
 #: blanks, blank lines and words without an end cost no tokens; what looks for something among them goes over them once

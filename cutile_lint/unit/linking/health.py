@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends.syntax import Fault
 from cutile_lint.sources import Place, Source, Span
+from cutile_lint.unit.machine.machine import TOO_LARGE
 from cutile_lint.unit.reference.files import find_analysis
 
 if TYPE_CHECKING:
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
 
 
 class Health:
-    """``errors``: (place, what the parser says); ``refused``: (the file's start, why it was not analysed)."""
+    """``errors``: (place, what the parser says); ``refused``: (the file's start, why it was not analysed); ``cut``: the functions,
+    or starts of modules, that were not followed to their end because of their size."""
 
     def __init__(self, unit: KernelUnit) -> None:
         self.errors: list[tuple[Place, str]] = []
         self.refused: list[tuple[Place, str]] = []
+        self.cut = list(dict.fromkeys(_cut(unit)))
         for source, faults, refused in _read(unit):
             if refused:
                 self.refused.append((Place(source, Span(0, 0)), refused))
@@ -27,6 +30,17 @@ class Health:
                     self.refused.append((Place(source, Span(0, 0)), fault.message))
                 else:
                     self.errors.append((Place(source, fault.span), fault.message))
+
+
+def _cut(unit: KernelUnit) -> Iterator[Place]:
+    """Where runs were given up for their size."""
+    runs = [run.trace for run in unit.runs]
+    runs += [unit.export_run(export).trace for export in unit.launched_exports]
+    runs += [unit.entry_run(entry).trace for entry in unit.entries]
+    for trace in runs:
+        for reason, place in trace.gaps:
+            if place is not None and reason.startswith(TOO_LARGE):
+                yield place
 
 
 def _read(unit: KernelUnit) -> Iterator[tuple[Source, list[Fault], str]]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from cutile_lint.frontends import syntax
+from cutile_lint.sources import Place, Span
 from cutile_lint.unit.machine.dialect import Dialect
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.state import TooMuch
 from cutile_lint.unit.machine.statements import Statements
 from cutile_lint.unit.machine.trace import Frame, Trace
 from cutile_lint.unit.machine.values import Closure, Value
+
+#: how the reason of a gap begins where a run was given up for its size
+TOO_LARGE = "too large to follow"
 
 
 class Machine(Statements):
@@ -31,12 +35,12 @@ class Machine(Statements):
             try:
                 self.run(module.body)
             except (TooMuch, RecursionError) as error:
-                cut = f"too large to follow ({type(error).__name__})"
-                self.gap(cut)
+                cut = f"{TOO_LARGE} ({type(error).__name__})"
+                self.gap(cut, Span(0, 0))
             finally:
                 del self.frames[frames:]
         if cut:
-            self.gap(cut)
+            self.trace.gaps.append((cut, Place(module.source, Span(0, 0))))
         del self.exits[mark:]
         return fresh
 
@@ -46,5 +50,6 @@ class Machine(Statements):
             try:
                 self.run_root(closure, inputs)
             except (TooMuch, RecursionError) as error:
-                self.gap(f"too large to follow ({type(error).__name__})")
+                function = closure.function
+                self.gap(f"{TOO_LARGE} ({type(error).__name__})", function.name_span or function.span)
         return self.trace

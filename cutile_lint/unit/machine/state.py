@@ -108,7 +108,7 @@ class State:
                 scope = scope.outer
         return tuple(value for scope in scopes.values() for value in scope.names.values())
 
-    def gap(self, reason: str, node: syntax.Node | None = None) -> None:
+    def gap(self, reason: str, node: syntax.Node | Span | None = None) -> None:
         self.trace.gaps.append((reason, self.place(node) if node is not None else None))
 
     # ── values under the current path ──
