@@ -150,6 +150,7 @@ def _forked(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], 
     sys.stderr.flush()
     count = len(plan) - 1
     workers: list[_Worker] = []
+    parent = os.getpid()
     try:
         for first in range(processes):
             numbers = range(first, count, processes)
@@ -157,7 +158,9 @@ def _forked(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], 
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # an interrupt must find every process on the list
             process = os.fork()
             if process == 0:
-                _work(plan, workspace, run, numbers, writing)
+                for pipe in (reading, *(worker.pipe for worker in workers)):
+                    os.close(pipe)  # with no reader left, what is sent to a parent that is gone fails and does not wait
+                _work(plan, workspace, run, numbers, writing, parent)
             workers.append(_Worker(process, reading, numbers))
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             os.close(writing)
@@ -177,8 +180,10 @@ def _forked(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], 
         yield outcomes[number]
 
 
-def _work(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Report], numbers: range, pipe: int) -> None:
-    """The life of a forked process: it never returns."""
+def _work(
+    plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Report], numbers: range, pipe: int, parent: int
+) -> None:
+    """The life of a forked process: it never returns. It ends, without a word, when the process that wants its answer has."""
     import pickle
     import signal
 
@@ -186,7 +191,11 @@ def _work(plan: Plan, workspace: Workspace, run: Callable[[list[KernelUnit]], Re
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it at once, without a word: the parent speaks
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        outcomes = {number: _check(plan, workspace, run, number) for number in numbers}
+        outcomes: dict[int, Outcome] = {}
+        for number in numbers:
+            if os.getppid() != parent:
+                return
+            outcomes[number] = _check(plan, workspace, run, number)
         if outcomes:
             from cutile_lint.inputs import loaded_modules
 

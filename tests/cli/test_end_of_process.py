@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -59,3 +60,52 @@ def test_whoever_waits_for_the_end_gets_it(op: Path, who: str) -> None:
     assert status == 1
     assert "CTL901" in lines[0] and "at once" not in lines
     assert ("the usual end" in lines) == (who in ("a handler", "a thread"))
+
+
+FORKED = """
+import os
+import time
+from cutile_lint.engine.batches import check_batches
+from cutile_lint.engine.run import Report
+from cutile_lint.sources import Workspace
+
+
+class Plan:
+    covered = set()
+
+    def __len__(self):
+        return {batches} + 1
+
+    def units(self, number):
+        return []
+
+
+def run(units):
+    os.write(1, b"batch\\n")
+    time.sleep({seconds})
+    return Report(findings=["more than a pipe holds" * 10_000])
+
+
+list(check_batches(Plan(), Workspace(), run, 2))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize(("batches", "seconds"), [(2, 0.3), (400, 0.05)], ids=["to send", "to check"])
+def test_the_processes_of_a_killed_run_end(number: signal.Signals, batches: int, seconds: float) -> None:
+    """Whether they still had answers to send or batches to check; they hold its standard output until they end."""
+    command = [sys.executable, "-c", FORKED.format(batches=batches, seconds=seconds)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert [process.stdout.readline() for _ in range(2)] == ["batch\n"] * 2, "both are at work"
+        process.send_signal(number)
+        try:
+            out, err = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    assert process.returncode == -number and err == ""
+    assert out.count("batch") < 20
