@@ -55,10 +55,6 @@ class Calls(State):
                 value.tags.append(decorator)
         return value
 
-    def tag_of(self, node: syntax.Expr) -> str:
-        value = self.evaluate(node)  # type: ignore[attr-defined]
-        return value.name if isinstance(value, Term) else ""
-
     # ── evaluating a call ──
 
     def on_call(self, node: syntax.Call) -> Value:

@@ -507,7 +507,7 @@ _FUNCTIONS: dict[str, Callable[[Machine, Arguments, syntax.Node], Value | None]]
     "list": _sequence("list"),
     "tuple": _sequence("tuple"),
     "set": _sequence("set"),
-    "frozenset": _sequence("set"),
+    "frozenset": _sequence("frozenset"),
     "sorted": _sequence("list"),
     "iter": _sequence("list"),
     "zip": _zip,

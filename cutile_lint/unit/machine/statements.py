@@ -151,7 +151,8 @@ class Statements(Expressions):
     def class_value(self, node: syntax.ClassDef) -> Class:
         value = Class(node, self.scope, self.place(node))
         value.bases = [self.evaluate(base) for base in node.bases]
-        value.tags = [self.tag_of(decorator) for decorator in node.decorators]
+        value.decorators = [self.evaluate(decorator) for decorator in node.decorators]
+        value.tags = [decorator.name if isinstance(decorator, Term) else "" for decorator in value.decorators]
         scope = self.new_scope(self.scope, node.name)
         with self.inside(scope=scope):
             self.run(node.body)

@@ -414,7 +414,7 @@ class Partial(Value):
 class Class(Value):
     """A class of the project: its fields in order (dataclass, NamedTuple) and members by name."""
 
-    __slots__ = ("bases", "definition", "members", "order", "scope", "tags")
+    __slots__ = ("bases", "decorators", "definition", "members", "order", "scope", "tags")
 
     def __init__(self, definition: syntax.ClassDef, scope: Scope, place: Place | None = None) -> None:
         self.definition = definition
@@ -422,6 +422,8 @@ class Class(Value):
         self.members: dict[str, Value] = {}
         self.order: list[str] = []
         self.bases: list[Value] = []
+        self.decorators: list[Value] = []
+        #: their names
         self.tags: list[str] = []
         self.place = place
         self.trail = None

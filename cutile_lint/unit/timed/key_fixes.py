@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 #: calls that keep the shape and dtype of what they are called on
 _KEEPING = frozenset(["detach", "contiguous", "clone", "requires_grad_"])
+#: and those that keep the dtype
+_KEEPING_DTYPE = _KEEPING | frozenset(
+    ["view", "reshape", "flatten", "transpose", "permute", "unsqueeze", "squeeze", "expand", "t"]
+)
 
 
 def name_of(atom: Value, need: Need, lack: Lack, program: Program) -> str | None:
@@ -51,23 +55,28 @@ def _of_parameter(atom: Term, function: syntax.Function) -> str | None:
     if atom.op == "input":
         known = any(param.name == atom.name and param.kind not in ("*", "**") for param in function.params)
         return atom.name if known and not list(_bindings(function, atom.name)) else None
+    name, suffix = _size_or_dtype(atom)
+    if not suffix or not any(param.name == name for param in function.params):
+        return None
+    keeping = _KEEPING_DTYPE if suffix == ".dtype" else _KEEPING
+    kept = all(value is not None and _keeps(value, name, keeping) for value in _bindings(function, name))
+    text = f"{name}{suffix}"
+    return (f"tuple({text})" if suffix == ".shape" else text) if kept else None
+
+
+def _size_or_dtype(atom: Term) -> tuple[str, str]:
+    """("x", ".shape[0]"), ("x", ".dtype") for what is a fact of a parameter; twice "" for anything else."""
     base, suffix = atom.args[0] if atom.args else None, ""
     if atom.op == "index" and isinstance(atom.args[1], Known) and isinstance(base, Term) and base.op == "attr":
         base, suffix = base.args[0], f".shape[{atom.args[1].value}]"
     elif atom.op == "attr" and atom.name in ("dtype", "ndim", "shape"):
-        suffix = f".{atom.name}" if atom.name != "shape" else ".shape"
-    else:
-        return None
-    if not (isinstance(base, Term) and base.op == "input" and any(param.name == base.name for param in function.params)):
-        return None
-    kept = all(value is not None and _keeps(value, base.name) for value in _bindings(function, base.name))
-    text = f"{base.name}{suffix}"
-    return (f"tuple({text})" if suffix == ".shape" else text) if kept else None
+        suffix = f".{atom.name}"
+    return (base.name, suffix) if suffix and isinstance(base, Term) and base.op == "input" else ("", "")
 
 
-def _keeps(value: syntax.Expr, name: str) -> bool:
+def _keeps(value: syntax.Expr, name: str, keeping: frozenset[str]) -> bool:
     """``x.detach()`` and the like, of the name itself."""
-    while isinstance(value, syntax.Call) and isinstance(value.func, syntax.Attr) and value.func.name in _KEEPING:
+    while isinstance(value, syntax.Call) and isinstance(value.func, syntax.Attr) and value.func.name in keeping:
         value = value.func.base
     return isinstance(value, syntax.Name) and value.id == name
 
@@ -138,6 +147,8 @@ def written(atom: Value, need: Need, lack: Lack, program: Program) -> str:
         return name
     if isinstance(atom, Term) and atom.op == "input":
         return atom.name
+    if isinstance(atom, Term) and (fact := "".join(_size_or_dtype(atom))):
+        return fact
     place: Place | None = atom.place
     text = " ".join(place.text.split()) if place is not None else ""
     return text if text and "`" not in text and len(text) <= 40 else "a size"

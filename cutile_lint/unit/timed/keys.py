@@ -10,6 +10,7 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.flows.determined import Determined, atoms, bare, canonical, leaves
 from cutile_lint.unit.launches import Launch, described_tensor
 from cutile_lint.unit.machine.trace import Tuning
+from cutile_lint.unit.machine.value_objects import opened
 from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.runs import Run
 
@@ -42,7 +43,7 @@ def lacking(unit: KernelUnit) -> Iterator[Lack]:
     """The keys that lack something, for tuner calls whose key is known."""
     for run in unit.runs:
         for tuning in run.tunings:
-            key = tuning.key
+            key = opened(tuning.key) if tuning.key is not None else None
             if key is None or not is_readable(key):
                 continue
             path = tuning.event.path

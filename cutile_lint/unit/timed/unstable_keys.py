@@ -11,6 +11,7 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.flows.determined import bare, leaves
 from cutile_lint.unit.flows.origins import node_at
 from cutile_lint.unit.machine.trace import Tuning
+from cutile_lint.unit.machine.value_objects import kind_of, opened
 from cutile_lint.unit.machine.values import Choice, Closure, Entries, Items, Partial, Record, Term, Value, alternatives, subterms
 from cutile_lint.unit.runs import Run
 from cutile_lint.unit.timed.keys import is_readable
@@ -36,9 +37,10 @@ def unstable(unit: KernelUnit) -> Iterator[Unstable]:
             if tuning.key is None:
                 continue
             place = key_place(tuning)
-            found = list(_bad(unit, run, tuning, tuning.key, place))
+            key = opened(tuning.key)
+            found = list(_bad(unit, run, tuning, key, place))
             yield from found
-            if not found and is_readable(tuning.key) and _is_constant(tuning.key) and not _constant_work(run, tuning):
+            if not found and is_readable(key) and _is_constant(key) and not _constant_work(run, tuning):
                 yield Unstable(run, tuning, place, "`key`", "is the same for every call: one tuned config serves all shapes")
 
 
@@ -76,6 +78,12 @@ def _bad(unit: KernelUnit, run: Run, tuning: Tuning, value: Value, place: Place,
                 yield from _bad(unit, run, tuning, item, at or place, depth + 1)
 
 
+_OF_OBJECTS = {
+    "identity": "is an object that is new in every call",
+    "unhashable": "is an object that cannot be hashed: its class has `__eq__` without `__hash__` (`@dataclass(frozen=True)` has both)",
+}
+
+
 def _reason(run: Run, tuning: Tuning, value: Value) -> str:
     if isinstance(value, Items):
         configs = [one for _, one in alternatives(tuning.configs)] if tuning.configs is not None else []
@@ -87,7 +95,7 @@ def _reason(run: Run, tuning: Tuning, value: Value) -> str:
     if isinstance(value, Entries):
         return "is a dict, which cannot be hashed"
     if isinstance(value, Record):
-        return "is an object that is new in every call"
+        return _OF_OBJECTS.get(kind_of(value), "")
     if isinstance(value, (Closure, Partial)):
         return "is a function that is new in every call"
     if not isinstance(value, Term):

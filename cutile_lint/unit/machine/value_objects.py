@@ -1,0 +1,70 @@
+"""Objects as parts of a key: compared by what they hold, by identity, or not hashable at all."""
+
+from __future__ import annotations
+
+from cutile_lint.unit.machine.values import Choice, Class, Closure, Items, Known, Record, Term, Value
+
+#: decorators (by their last name) that write ``__eq__``, with the ones that also write ``__hash__``
+_MAKES_EQUAL, _MAKES_HASHABLE = frozenset(["dataclass", "define", "mutable", "attrs", "s"]), frozenset(["frozen"])
+_TUPLES = frozenset(["NamedTuple", "namedtuple"])
+_NO_MORE = frozenset(["object", "ABC", "Generic", "Protocol"])
+
+
+def kind_of(record: Record) -> str:
+    """ "value": equal and hashed by its fields; "identity"; "unhashable"; "" where that is not known."""
+    if record.cls is None:
+        return "unhashable" if record.name == "SimpleNamespace" else ""
+    return _kind(record.cls)
+
+
+def _kind(cls: Class) -> str:
+    """By Python's rules: who defines ``__eq__`` alone has no ``__hash__``."""
+    if isinstance(cls.members.get("__hash__"), Closure):
+        return "value"
+    if isinstance(cls.members.get("__eq__"), Closure):
+        return "unhashable"
+    for decorator in cls.decorators:
+        name = decorator.name.rsplit(".", 1)[-1] if isinstance(decorator, Term) else ""
+        if name in _MAKES_HASHABLE:
+            return "value"
+        if name not in _MAKES_EQUAL:
+            if name in ("total_ordering", "runtime_checkable", "final"):
+                continue
+            return ""
+        options = decorator.keywords if isinstance(decorator, Term) and decorator.op == "call" else {}
+        given = {key: option.value if isinstance(option, Known) else None for key, option in options.items()}
+        if None in given.values():
+            return ""
+        if given.get("frozen") or given.get("unsafe_hash"):
+            return "value" if given.get("eq", True) else "identity"
+        return "unhashable" if given.get("eq", True) else "identity"
+    kinds = [_base(base) for base in cls.bases]
+    return next((kind for kind in kinds if kind != "identity"), "identity")
+
+
+def _base(base: Value) -> str:
+    if isinstance(base, Class):
+        return _kind(base)
+    if not isinstance(base, Term):
+        return ""
+    last = base.name.rsplit(".", 1)[-1]
+    return "value" if last in _TUPLES else "identity" if last in _NO_MORE else ""
+
+
+def opened(value: Value) -> Value:
+    """The value with a tuple of its fields for each object that is compared by them."""
+    if isinstance(value, Record) and kind_of(value) == "value":
+        return Items("tuple", [opened(field) for field in value.fields.values()], value.place)
+    if isinstance(value, Items) and value.kind == "tuple":
+        items = [opened(item) for item in value.items]
+        if any(new is not old for new, old in zip(items, value.items, strict=True)):
+            made = Items("tuple", items, value.place, value.conditions, value.born)
+            made.open = made.open or value.open
+            return made
+    if isinstance(value, Choice):
+        return Choice([(path, opened(inner)) for path, inner in value.alternatives], value.place, value.trail)
+    if isinstance(value, Term) and value.op == "call" and value.name in ("hash", "repr", "str") and len(value.args) == 1:
+        inner = opened(value.args[0])
+        if inner is not value.args[0]:
+            return Term(value.op, value.name, (inner,), value.keywords, value.serial, value.place, value.trail)
+    return value
