@@ -101,8 +101,9 @@ class Calls(State):
             if arg.spread == "*":
                 items = self.iterate(self.resolve(value))
                 if items is None or items.open:
-                    result.exact = False
-                    continue
+                    result.exact, result.rest = False, True
+                    if items is None or items.kind != "tuple":
+                        continue  # a tuple that is open goes on behind what is known of it
                 self.steps += len(items.items)
                 result.positional.extend(items.items)
                 result.places.extend([place] * len(items.items))
@@ -118,10 +119,10 @@ class Calls(State):
 
     def _spread_keywords(self, value: Value, place: Place, result: Arguments, node: syntax.Node) -> None:
         entries = self.dialect.spread_entries(self, value, node)  # type: ignore[arg-type]
+        if entries is None or entries.open:
+            result.exact, result.rest = False, bool(result.rest)
         if entries is None:
-            result.exact = False
             return
-        result.exact = result.exact and not entries.open
         self.steps += len(entries.entries)
         for name, item in entries.items():
             if isinstance(name, Known) and isinstance(name.value, str):
@@ -209,7 +210,7 @@ class Calls(State):
             place = Place(closure.scope.source, param.span)
             if param.kind == "*":
                 rest = Items("tuple", [value for value, _ in positional])
-                rest.open = not arguments.exact
+                rest.open = arguments.may_go_on
                 positional = []
                 if param.name:
                     scope.names[param.name] = rest
@@ -249,7 +250,7 @@ class Calls(State):
             place = Place(signature.scope.source, param.span)
             given = receiver.pop(0) if receiver else (inputs or {}).get(param.name)
             if param.kind in ("*", "**"):
-                arguments.exact = False
+                arguments.exact, arguments.rest = False, bool(arguments.rest) or param.kind == "*"
                 continue
             value = given or Term("input", param.name, place=place, trail=Hop(place, "made", param.name))
             if param.kind == "keyword":

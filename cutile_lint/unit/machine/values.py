@@ -460,7 +460,10 @@ class ModuleValue(Value):
 
 @dataclass(slots=True)
 class Arguments:
-    """Evaluated arguments of a call; ``exact`` is False when a spread could not be resolved."""
+    """Evaluated arguments of a call; ``exact`` is False when a spread could not be resolved.
+
+    ``rest``: there may be more positional ones behind those known; None: if they are not exact.
+    """
 
     positional: list[Value] = field(default_factory=list)
     keywords: dict[str, Value] = field(default_factory=dict)
@@ -468,6 +471,11 @@ class Arguments:
     places: list[Place] = field(default_factory=list)
     keyword_places: dict[str, Place] = field(default_factory=dict)
     exact: bool = True
+    rest: bool | None = None
+
+    @property
+    def may_go_on(self) -> bool:
+        return not self.exact and self.rest is not False
 
     def get(self, position: int, name: str) -> Value | None:
         """The argument at a position or of a name (-1: by name only)."""
