@@ -25,8 +25,23 @@ MAX_ALTERNATIVES = 8
 MAX_DEPTH = 28
 
 
+_TESTS = frozenset(["compare", "not", "and", "or"])
+#: attributes that are True or False
+_FLAGS = frozenset(["requires_grad", "is_cuda", "is_leaf"])
+
+
 class TooMuch(Exception):
     """The run is over its budget of steps."""
+
+
+def _settled(value: Value, path: Condition) -> Value:
+    """A test is known where its own path has made it: ``x.requires_grad`` of the ``x`` that an ``if`` left alone for it."""
+    if path and isinstance(value, Term) and (value.op in _TESTS or (value.op == "attr" and value.name in _FLAGS)):
+        key = value.key()
+        for literal in path:
+            if literal.test.key() == key:
+                return Known(literal.holds, value.place, value.trail)
+    return value
 
 
 class State:
@@ -137,7 +152,7 @@ class State:
         flat = alternatives(value)
         if len(flat) > MAX_ALTERNATIVES:
             return function(Term("unknown", "too many alternatives", (), serial=self.fresh(), place=value.place))
-        return self.choice([(path, function(inner)) for path, inner in flat], value.place)
+        return self.choice([(path, _settled(function(inner), path)) for path, inner in flat], value.place)
 
     def choice(self, options: list[tuple[Condition, Value]], place: Place | None = None) -> Value:
         if len(options) == 1:
