@@ -34,8 +34,8 @@ def forward_value(lost: LostOption) -> Fix | None:
     text = _in_idiom(lost, origin, module, text)
     message = f"pass `{field}` of the config to the slot `{argument.slot.name}`"
     if origin.kind == "default":
-        if not isinstance(origin.node, syntax.Call):
-            return None
+        if not isinstance(origin.node, syntax.Call) or any(arg.spread == "**" for arg in origin.node.args):
+            return None  # a dict may bring the argument on another path
         added = rewrite.add_argument(module, origin.node, text, origin.name)
         return _fix(message, added, safe=True)
     if origin.argument:
@@ -151,7 +151,9 @@ def _is_visible(module: syntax.Module, name: str) -> bool:
 
 
 def exchange(program: Program, first: Place, second: Place, message: str) -> Fix | None:
-    """Exchange two expressions of one Python file."""
+    """Exchange two expressions of one Python file; None where one is part of the other (``*(a, b)``)."""
+    if first.span.start < second.span.end and second.span.start < first.span.end:
+        return None
     module = program.module(first.source.path)
     nodes = [node_at(program, place) for place in (first, second)]
     if module is None or first.source.path != second.source.path or not all(isinstance(node, syntax.Expr) for node in nodes):
