@@ -268,7 +268,9 @@ def _compare_trees(wanted: Tree, after: Tree, key: str) -> list[str]:
 def locate(tree: Tree, expected: Mapping[str, Any]) -> tuple[str, Span]:
     """File and byte span that ``at`` means: a text that occurs once; what stands in «…» if that is only its context."""
     if not isinstance(expected, Mapping) or not isinstance(at := expected.get("at"), str):
-        raise CaseError(f"{dict(expected) if isinstance(expected, Mapping) else expected!r}: `at`, the text that is found, is missing")
+        raise CaseError(
+            f"{dict(expected) if isinstance(expected, Mapping) else expected!r}: `at`, the text that is found, is missing"
+        )
     before, opened, rest = at.partition(OPEN)
     inner, closed, behind = rest.partition(CLOSE)
     text = before + inner + behind if opened and closed else at
