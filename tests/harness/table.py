@@ -1,6 +1,6 @@
 """The fix harness over every case, as a table.
 
-python -m tests.harness.table --write      every case in every variant, then docs/trust/fixes.md written (more than an hour)
+python -m tests.harness.table --write      every case in every variant, then docs/trust/fixes.md written (a quarter of an hour)
 python -m tests.harness.table --sample     what CI runs
 """
 
@@ -86,7 +86,7 @@ Each number is how often it was tried. *variants*: the case with CRLF, BOM, tabs
 a second run changes nothing, nothing fixable is left, and every file parses. *harmless*: no new finding of any rule, comments survive, no file is
 touched that no fix names. *formatted*: what `ruff format` had formatted is still formatted. *Rust compiles*: host Rust that
 type-checked before the fix does so after it. Besides, random combinations of faults in one file are fixed at once, in both orders of the rules,
-with one result. [What is measured](index.md) has the rest.
+with one result, and the faulty examples as a whole like any case, in all variants. [What is measured](index.md) has the rest.
 
 {table_of(results)}
 
@@ -105,7 +105,9 @@ def main() -> None:
         os.environ["CUTILE_LINT_HARNESS"] = "all"
     results = Results()
     folder = ROOT / "tests" / "harness"
-    files = [str(folder / f"test_{name}.py") for name in ("fix_variants", "fixed_rust_compiles", "combinations")]
+    files = [
+        str(folder / f"test_{name}.py") for name in ("fix_variants", "fixed_rust_compiles", "combinations", "examples_are_fixed")
+    ]
     pytest.main(["-q", "--no-header", "--tb=short", "-p", "no:cacheprovider", *files], plugins=[results])
     text = page(results, not given.sample)
     print(text)
