@@ -71,7 +71,10 @@ def test_faults_together(base: str, examples: int) -> None:
 
 
 #: faults that once got in each other's way
-FOUGHT = [("gemm", "CTL206-invalid-the-number-of-programs", "CTL209-invalid-by-keyword")]
+FOUGHT = [
+    ("gemm", "CTL206-invalid-the-number-of-programs", "CTL209-invalid-by-keyword"),
+    ("gemm", "CTL206-invalid-the-number-of-programs", "CTL209-invalid-in-a-helper-function-of-the-export"),
+]
 
 
 @pytest.mark.parametrize(("base", "names"), [(base, names) for base, *names in FOUGHT])

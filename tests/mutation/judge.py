@@ -11,13 +11,14 @@ import tree_sitter_rust
 
 from cutile_lint.engine.cases import Tree
 
+from .data import DATA
 from .exempt import is_exempt
 from .python import PYTHON, Rewrite
 from .rust import RUST
 from .sources import Source, before, findings_of
 
 RUST_PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
-REWRITES: dict[str, Rewrite] = {**PYTHON, **RUST}
+REWRITES: dict[str, Rewrite] = {**PYTHON, **RUST, **DATA}
 
 
 @dataclass(frozen=True)

@@ -180,8 +180,10 @@ def forward_instead(argument: OptionArgument, carried: str) -> Fix | None:
 def leave_or_forward(argument: OptionArgument, place: Place) -> Fix | None:
     """Instead of a value that is no option: the config's own value where configs have one, else the sentinel.
 
-    Unsafe: what was meant is not known.
+    Unsafe: what was meant is not known. None for a slot that the export exchanges with another: which option it is, is seen when that is right.
     """
+    if option_named(argument.slot.name) not in (None, argument.option):
+        return None
     module = argument.program.module(place.source.path)
     node = node_at(argument.program, place)
     if module is None or not isinstance(node, syntax.Expr):
