@@ -142,7 +142,7 @@ def _stem(name: str) -> str:
 # ── what IR says about tensors ──────────────────────────────────────────────
 
 
-def origin(operand: Operand | None) -> int | None:
+def origin(ir: IrEntry, operand: Operand | None) -> int | None:
     """The index of the entry's parameter that a pointer is, through assumptions and casts; None when it is computed."""
     seen: set[int] = set()
     while operand is not None and operand.param is None:
@@ -151,16 +151,13 @@ def origin(operand: Operand | None) -> int | None:
             return None
         seen.add(id(made))
         operand = made.operands[0] if made.operands else None
-    if operand is None or operand.param is None:
-        return None
-    name = operand.param.name.lstrip("%")
-    return int(name[3:]) if re.fullmatch(r"arg\d+", name) else None
+    return next((at for at, param in enumerate(ir.params) if operand is not None and param is operand.param), None)
 
 
 def pointer_number(ir: IrEntry, view: TensorView) -> int | None:
     """Which of the entry's pointers a view is over, from 0; None when that cannot be told."""
-    at = origin(view.base)
-    if at is None or at >= len(ir.params):
+    at = origin(ir, view.base)
+    if at is None:
         return None
     return sum(1 for param in ir.params[:at] if param.type is not None and param.type.pointer)
 
