@@ -166,8 +166,7 @@ def _prepare(options: argparse.Namespace) -> Run:
         path = absolute(options.stdin_filename or STDIN_NAME)
         settings = configurations.for_file(path)
         files = [] if settings.excludes(str(path)) else [path]
-        read = (path, sys.stdin.buffer.read())
-        return Run(options, configurations, settings, files, read, baseline=_baseline(options, settings))
+        return Run(options, configurations, settings, files, (path, _standard_input()), baseline=_baseline(options, settings))
     inputs = Inputs()
     found = api.find_files(paths, configurations, inputs)
     run = Run(options, configurations, configurations.for_folder(start_folder(paths)), found.files, inputs=inputs)
@@ -181,6 +180,14 @@ def _prepare(options: argparse.Namespace) -> Run:
     if not found.files and not found.missing and not found.excluded and any(map(os.path.isdir, paths or ["."])):
         _warn(run, "no Python, Rust, MLIR, `analysis.json` or `Cargo.toml` files found")
     return run
+
+
+def _standard_input() -> bytes:
+    """Raises UserError where there is none."""
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise UserError(f"standard input cannot be read: {error.strerror or error}") from None
 
 
 def _command_meant(word: str, options: argparse.Namespace) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
-if __name__ == "__main__" and sys.path and sys.path[0] == os.getcwd():
+if __name__ == "__main__" and sys.path:
     # `python -m` puts the current folder first: a checked tree may have a `json.py`, or a plugin, of its own
     _home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    if sys.path[0] != _home:
-        del sys.path[0]
+    try:
+        if sys.path[0] == os.getcwd() != _home:
+            del sys.path[0]
+    except OSError:
+        pass  # a folder that was removed holds nothing
 
 from cutile_lint.errors import UserError
 
@@ -42,9 +45,12 @@ def run() -> NoReturn:
 
     if _parted(sys.argv[1:])[0] == "check":
         gc.disable()  # of many ops it collects what each batch leaves; `--watch` lets it be done again
-    status = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    try:
+        status = main()
+    except Exception:  # a fault of ours: 1 would mean findings
+        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        status = USAGE_ERROR
+    _flush()
     if _awaited():
         gc.freeze()
         sys.exit(status)
@@ -64,32 +70,89 @@ def _awaited() -> bool:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 for findings, 2 for errors of usage, configuration or our own."""
     command, arguments = _parted(sys.argv[1:] if argv is None else argv)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character still gets the report
+    _open_streams()
     try:
-        status = _known_answer(arguments) if command == "check" else None
-        if status is None:
-            import gc
-
-            # trees and traces live to the end: looking for garbage in them cost a fifth of a check
-            gc.set_threshold(50_000, 20, 50)
-            status = _command(command)(arguments)
-        sys.stdout.flush()
-        return status
-    except UserError as error:
-        from cutile_lint.reports.text import clean
-
-        sys.stdout.flush()
-        print(f"cutile-lint: error: {clean(str(error))}", file=sys.stderr)
-        return USAGE_ERROR
+        try:
+            return _run(command, arguments)
+        except UserError as error:
+            _tell(str(error))
+            return USAGE_ERROR
+        finally:
+            sys.stdout.flush()
     except BrokenPipeError:
-        # the reader has gone (`| head`): nothing more to say, and nothing for Python to say at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _flush()  # the reader has gone (`| head`): nothing more to say
         return 1
+    except OSError as error:
+        _tell(_reason(error))
+        return USAGE_ERROR
     except KeyboardInterrupt:
         print("cutile-lint: interrupted", file=sys.stderr)
         return 130
+
+
+def _run(command: str, arguments: Sequence[str]) -> int:
+    """The exit status of a command, once it has run. Raises UserError."""
+    status = _known_answer(arguments) if command == "check" else None
+    if status is None:
+        import gc
+
+        # trees and traces live to the end: looking for garbage in them cost a fifth of a check
+        gc.set_threshold(50_000, 20, 50)
+        status = _command(command)(arguments)
+    return status
+
+
+def _open_streams() -> None:
+    """Standard streams that take every character; one that was closed fails when it is used, save for standard error."""
+    for name, mode, opened in (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.open(os.devnull, opened), mode))
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character still gets the report
+
+
+def _flush() -> bool:
+    """Have everything written; False when that failed. Then nobody tries again: not Python at exit either."""
+    done = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            done = False
+    return done
+
+
+def _tell(message: str) -> None:
+    """An error in one line on standard error, below what was said so far."""
+    from cutile_lint.reports.text import clean
+
+    _flush()
+    try:
+        print(f"cutile-lint: error: {clean(message)}", file=sys.stderr)
+    except OSError:
+        pass  # the status says it
+
+
+def _reason(error: OSError) -> str:
+    """What the system refused."""
+    import errno
+
+    why = error.strerror or str(error)
+    if not _flush() or (error.filename is None and error.errno in (errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC)):
+        return f"the output cannot be written: {why}"
+    if not _current_folder():
+        return "the current folder is not there: it was removed, or may not be entered"
+    return f"{error.filename}: {why}" if error.filename is not None else why
+
+
+def _current_folder() -> str:
+    """The current folder; nothing when it has been removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def _parted(words: Sequence[str]) -> tuple[str, Sequence[str]]:

@@ -39,6 +39,10 @@ class Parser(argparse.ArgumentParser):
             message += suggestion(word, self._option_string_actions)
         super().error(message)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """As `print` does: help that could not be written is no success."""
+        (file or sys.stderr).write(message)
+
 
 def parser() -> argparse.ArgumentParser:
     """The parser of ``check``; ``--help`` fits a screen."""

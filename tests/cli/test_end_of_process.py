@@ -17,7 +17,7 @@ USUAL_ENDS = {
     "a handler": "import atexit; atexit.register(print, 'the usual end')",
     "a profiler": "sys.setprofile(lambda frame, event, argument: None)",
     "a tracer": "sys.settrace(lambda frame, event, argument: None)",
-    "a thread": "import threading; threading.Thread(target=lambda: (time.sleep(1), print('the usual end'))).start()",
+    "a thread": "import threading as t; t.Thread(target=lambda: (t.main_thread().join(), print('the usual end'))).start()",
 }
 CODE = """
 import os, sys, time
@@ -88,6 +88,75 @@ def run(units):
 
 list(check_batches(Plan(), Workspace(), run, 2))
 """
+
+
+SPEAKING = [
+    "check op",
+    "check --exit-zero op",
+    "check --fix op",
+    "check - ",
+    "rule --all",
+    "rule CTL101",
+    "config",
+    "--help",
+    "--version",
+]
+NOWHERE = {"a full disk": ">/dev/full", "nothing": ">&-"}
+
+
+def shell(folder: Path, script: str, buffered: bool = True) -> subprocess.CompletedProcess[str]:
+    """A line for the shell in which `$lint` is the command."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "" if buffered else "1"}
+    environment["lint"] = f"{sys.executable} -m cutile_lint"
+    return subprocess.run(
+        ["sh", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+    )
+
+
+@pytest.mark.parametrize("buffered", [True, False], ids=["buffered", "unbuffered"])
+@pytest.mark.parametrize("where", NOWHERE)
+@pytest.mark.parametrize("words", SPEAKING)
+def test_output_that_cannot_be_written_is_an_error(tmp_path: Path, words: str, where: str, buffered: bool) -> None:
+    (tmp_path / "op").mkdir()
+    (tmp_path / "op" / "a.py").write_text("x = 1\n")
+    done = shell(tmp_path, f"$lint {words} {NOWHERE[where]}", buffered)
+    why = "No space left on device" if where == "a full disk" else "Bad file descriptor"
+    assert (done.returncode, done.stdout) == (2, "")
+    if words != "check - ":  # says on standard error what it found
+        assert done.stderr == f"cutile-lint: error: the output cannot be written: {why}\n"
+
+
+def test_errors_that_nobody_hears_are_in_the_status(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    for where in ("2>/dev/full", "2>&-"):
+        assert shell(tmp_path, f"$lint nowhere.py {where}").returncode == 2
+        assert shell(tmp_path, f"$lint --no-such-option {where}").returncode == 2
+        clean = shell(tmp_path, f"$lint a.py {where}")
+        assert (clean.returncode, clean.stdout) == (0, "All checks passed.\n")
+    assert shell(tmp_path, "$lint a.py <&- >&- 2>&-").returncode == 2
+
+
+def test_standard_input_that_is_closed_is_an_error(tmp_path: Path) -> None:
+    done = shell(tmp_path, "$lint - <&-")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "cutile-lint: error: standard input cannot be read: Bad file descriptor\n"
+
+
+@pytest.mark.parametrize("words", ["", ".", "rule CTL101", "config", "op"])
+def test_a_current_folder_that_was_removed_is_an_error(op: Path, words: str) -> None:
+    words = words.replace("op", str(op))
+    done = shell(op, f"mkdir gone && cd gone && rmdir ../gone && $lint {words}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "cutile-lint: error: the current folder is not there: it was removed, or may not be entered\n"
+
+
+def test_a_fault_of_ours_does_not_look_like_findings(op: Path) -> None:
+    before = "import cutile_lint.cli.rule as rule\ndef fails(words): raise RuntimeError('of ours')\nrule.main = fails"
+    command = [sys.executable, "-c", CODE.format(before=before), "rule"]
+    done = subprocess.run(
+        command, cwd=op, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2 and done.stderr.splitlines()[-1] == "RuntimeError: of ours"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
