@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from lsprotocol import types as lsp
 from pygls.capabilities import ServerCapabilitiesBuilder
@@ -29,14 +29,24 @@ SECTION = "cutile-lint"
 def serve(trust_rules: bool = False, config: Path | None = None) -> int:
     """Speak the protocol over standard input and output until the client goes."""
     import gc
+    import signal
 
     stream = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever prints: the protocol's stream is not for it
     sys.setswitchinterval(0.001)
     gc.disable()  # cycles are collected when the user pauses
+    signal.signal(signal.SIGINT, _interrupted)
     server = make_server(Session(trust_rules, config))
     server.start_io(sys.stdin.buffer, stream)
     return 0
+
+
+def _interrupted(*_: object) -> NoReturn:
+    """Ctrl-C: the end at once. The usual one waits for the thread that reads, and that waits for the client."""
+    try:
+        os.write(2, b"cutile-lint: interrupted\n")
+    finally:
+        os._exit(130)
 
 
 def make_server(session: Session) -> Server:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -54,8 +55,9 @@ class Client:
         self._news = threading.Condition()
         self._number = 0
         self._closed = False
-        for target in (self._read, self._read_errors):
-            threading.Thread(target=target, daemon=True).start()
+        self._readers = [threading.Thread(target=target, daemon=True) for target in (self._read, self._read_errors)]
+        for reader in self._readers:
+            reader.start()
 
     # ── messages ──
 
@@ -156,6 +158,14 @@ class Client:
         self.request("shutdown", None)
         self.notify("exit", None)
         return self.process.wait(WAIT)
+
+    def interrupt(self) -> int:
+        """Ctrl-C; returns the exit status, once all that the server said is read."""
+        self.process.send_signal(signal.SIGINT)
+        status = self.process.wait(WAIT)
+        for reader in self._readers:
+            reader.join(WAIT)
+        return status
 
     def kill(self) -> None:
         if self.process.poll() is None:

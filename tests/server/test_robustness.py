@@ -126,6 +126,18 @@ def test_nothing_is_lost_when_the_client_goes(launch: Start, op: Op) -> None:
     assert client.process.wait(30) == 0
 
 
+@pytest.mark.parametrize("doing", ["starting", "checking", "waiting"])
+def test_ctrl_c_ends_it_at_once(launch: Start, op: Op, doing: str) -> None:
+    client = launch(op.root)
+    client.start()
+    if doing != "starting":
+        uri = client.open(op.ffi)
+    if doing == "waiting":
+        client.diagnostics(uri, 1)
+    assert client.interrupt() == 130
+    assert client.errors == ["cutile-lint: interrupted"]
+
+
 def test_an_unsaved_configuration_file_is_heeded(client: Client, op: Op) -> None:
     uri = client.open(op.ffi)
     client.diagnostics(uri, 1)
