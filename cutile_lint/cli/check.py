@@ -101,10 +101,10 @@ def main(arguments: Sequence[str]) -> int:
     run = _prepare(options)
     base = {run.stdin[0]: run.stdin[1]} if run.stdin else {}
     fixes = _fix(run, base) if run.fixing else None
+    written = _put(run, fixes) if fixes else True
     cache = _cache(run)
     known = cache.find() if cache is not None and run.baseline is None else None
     findings = fixes.remaining if fixes else known if known is not None else run.check(base)
-    written = _put(run, fixes) if fixes else True
     _report(run, findings, fixes)
     _tell_errors(run)
     if run.errors or not written:
@@ -212,10 +212,16 @@ def _baseline(options: argparse.Namespace, settings: Settings) -> Baseline | Non
 def _fix(run: Run, base: Mapping[Path, bytes]) -> FixResult:
     from cutile_lint.fixes import fix_loop
     from cutile_lint.fixes.scope import scope_of
+    from cutile_lint.sources.files import read_only
 
     only = run.stdin[0] if run.stdin else None
     scope = scope_of(run.options.paths if not only else [only], run.configurations, only)
-    return fix_loop(run.check, base, run.options.unsafe_fixes, scope.refusal)
+    if only or run.options.diff:
+        return fix_loop(run.check, base, run.options.unsafe_fixes, scope.refusal)
+    fixes = fix_loop(run.check, base, run.options.unsafe_fixes, lambda path: scope.refusal(path) or read_only(path))
+    withheld = {edit.path for item in fixes.withheld if item.finding.fix for edit in item.finding.fix.edits}
+    run.errors += [f"{path}: not fixed: {read_only(path)}" for path in sorted(withheld) if read_only(path)]
+    return fixes
 
 
 def _put(run: Run, fixes: FixResult) -> bool:
@@ -234,6 +240,9 @@ def _put(run: Run, fixes: FixResult) -> bool:
         failures = write_changes(fixes.changed, fixes.originals)
         for path, reason in failures.items():
             run.errors.append(f"{path}: not fixed: {reason}")
+        if failures:
+            fixes.unwritten(failures)
+            fixes.remaining = run.check(fixes.changed)
         return not failures
     return True
 

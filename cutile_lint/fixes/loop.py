@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 
 from cutile_lint.findings import Applicability, Finding, Fix
@@ -51,6 +51,12 @@ class FixResult:
     fights: list[Fight] = field(default_factory=list)
     #: findings of the fixed text
     remaining: list[Finding] = field(default_factory=list)
+
+    def unwritten(self, paths: Container[Path]) -> None:
+        """Take back what stands in files that could not be written. ``remaining`` is then to be found out anew."""
+        self.changed = {path: data for path, data in self.changed.items() if path not in paths}
+        self.originals = {path: self.originals[path] for path in self.changed}
+        self.applied = [finding for finding in self.applied if all(path not in paths for path in _paths(finding.fix))]
 
 
 def fix_loop(

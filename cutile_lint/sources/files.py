@@ -27,6 +27,11 @@ def leads_out(path: Path | str, folder: Path | str) -> bool:
     return target != root and not target.startswith(root.rstrip(os.sep) + os.sep)
 
 
+def read_only(path: Path) -> str:
+    """Why a file may not be written; nothing when it may."""
+    return "the file is read-only" if os.path.exists(path) and not os.access(path, os.W_OK) else ""
+
+
 def write_atomically(path: Path, data: bytes, expected: bytes | None = None) -> None:
     """Replace the file's content by ``data``; a link's target is written, the link stays; the mode is kept.
 
@@ -38,8 +43,8 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None = None) -> 
         with open(target, "rb") as file:
             if file.read() != expected:
                 raise ChangedMeanwhile(path)
-    if not os.access(target, os.W_OK):
-        raise PermissionError(13, "the file is read-only", str(path))
+    if reason := read_only(path):
+        raise PermissionError(13, reason, str(path))
     folder, name = os.path.split(target)
     import tempfile  # only who writes needs it
 

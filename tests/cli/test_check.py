@@ -242,6 +242,41 @@ def test_a_file_that_cannot_be_written_is_an_error(lint: Lint, monkeypatch: pyte
     assert result.status == 2 and "a.py: not fixed: No space left on device" in result.err
     assert Path("a.py").read_text() == FAULTY and Path("b.py").read_text() == "x = empty(1)\n"
     assert sorted(os.listdir()) == ["a.py", "b.py"]
+    assert " --> a.py:1:5\n" in result.out
+    assert result.out.endswith("Fixed 1 finding in 1 file:\n  b.py: DEMO101 demo-fill\nFixed 1 finding; 1 error left.\n")
+
+
+def test_what_a_file_that_was_not_written_has_is_told_where_it_stands(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text with the fixes, in which it would stand elsewhere, is nowhere."""
+    Path("a.py").write_text("x = zeros(1); y = zeros(2)  # TODO\n")
+    monkeypatch.setattr(os, "replace", lambda source, target: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    result = lint("--fix", "--unsafe-fixes", "--output-format", "json")
+    assert result.status == 2 and "Fixed" not in result.err
+    assert [(finding["code"], finding["location"]["column"]) for finding in json.loads(result.out)] == [
+        ("DEMO101", 5),
+        ("DEMO101", 19),
+        ("DEMO201", 31),
+    ]
+
+
+def test_a_read_only_file_keeps_its_findings_and_no_half_of_a_fix_is_written(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("a.py").write_text("x = zeros(1)  # both\n")
+    Path("a.rs").write_text("fn old() {}\n")
+    Path("b.py").write_text(FAULTY)
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith("a.rs") and access(path, mode))
+    result = lint("--fix", "--output-format", "concise")
+    assert (
+        result.status == 2 and result.err == f"cutile-lint: error: {Path('a.rs').absolute()}: not fixed: the file is read-only\n"
+    )
+    assert result.out.splitlines() == [
+        "a.py:1:5: error[DEMO101] `zeros` is here",
+        "Fixed 1 finding in 1 file:",
+        "  b.py: DEMO101 demo-fill",
+        "withheld: a.py:1:5: fix of DEMO101: the file is read-only",
+        "Fixed 1 finding; 1 error left.",
+    ]
+    assert (Path("a.py").read_text(), Path("a.rs").read_text()) == ("x = zeros(1)  # both\n", "fn old() {}\n")
 
 
 def test_statistics_counts_by_rule(lint: Lint) -> None:

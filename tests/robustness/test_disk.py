@@ -65,7 +65,7 @@ def test_files_that_vanish_between_listing_and_reading(project: Project) -> None
 
 
 def test_a_read_only_tree(project: Project) -> None:
-    """It is checked as ever; ``--fix`` says which file it could not write."""
+    """It is checked as ever; ``--fix`` says which file it could not write, and what is still to be fixed in it."""
     wrapper = project.named("row_scale.py")
     old = wrapper.read_bytes()
     for path in project.root.rglob("*"):
@@ -76,6 +76,7 @@ def test_a_read_only_tree(project: Project) -> None:
         assert "CTL101" in project.lint(".", prefix=prefix).stdout
         done = project.lint("--fix", ".", prefix=prefix)
         assert done.returncode == 2 and "row_scale.py: not fixed" in done.stderr, done.stderr
+        assert "CTL101" in done.stdout and "Fixed" not in done.stdout, done.stdout
         for command in (["baseline"], ["add-ignore"], ["clean"]):
             project.lint(*command, prefix=prefix)
     finally:
