@@ -43,9 +43,11 @@ def check(
     given = [path for path in listed if absolute(path) in overlays]
     found = find_files([path for path in listed if path not in given], configurations) if len(given) < len(listed) else None
     if found is not None and found.missing:
-        raise UserError(f"{found.missing[0]}: no such file or directory")
+        raise UserError("{}: {}".format(*next(iter(found.missing.items()))))
     files = [absolute(path) for path in given if not configurations.for_file(path).excludes(str(absolute(path)))]
-    report = check_files(sorted({*files, *(found.files if found else [])}), configurations, overlays, jobs=1)
+    unlisted = found.unlisted if found is not None else None
+    files = sorted({*files, *(found.files if found is not None else [])})
+    report = check_files(files, configurations, overlays, jobs=1, unlisted=unlisted)
     if report.errors:
         raise CheckFailed(report.findings, report.errors)
     return report.findings

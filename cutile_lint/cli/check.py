@@ -46,6 +46,8 @@ class Run:
     #: settings where the run was started: format and level of failure
     settings: Settings
     files: list[Path]
+    #: folders whose files are not known, with the reason
+    unlisted: dict[Path, str] = field(default_factory=dict)
     #: path and bytes of standard input
     stdin: tuple[Path, bytes] | None = None
     #: of the last check: the next pass of fixing reads only what changed
@@ -74,7 +76,7 @@ class Run:
 
     def check(self, overlays: Mapping[Path, bytes]) -> list[Finding]:
         with _bar(self.options.quiet):
-            report = api.check_files(self.files, self.configurations, overlays, self.workspace, self.options.jobs)
+            report = api.check_files(self.files, self.configurations, overlays, self.workspace, self.options.jobs, self.unlisted)
         self.workspace = report.workspace
         self.inputs.merge(report.inputs)
         self.errors += [error for error in report.errors if error not in self.errors]
@@ -166,18 +168,20 @@ def _prepare(options: argparse.Namespace) -> Run:
         path = absolute(options.stdin_filename or STDIN_NAME)
         settings = configurations.for_file(path)
         files = [] if settings.excludes(str(path)) else [path]
-        return Run(options, configurations, settings, files, (path, _standard_input()), baseline=_baseline(options, settings))
+        stdin = (path, _standard_input())
+        return Run(options, configurations, settings, files, stdin=stdin, baseline=_baseline(options, settings))
     inputs = Inputs()
     found = api.find_files(paths, configurations, inputs)
-    run = Run(options, configurations, configurations.for_folder(start_folder(paths)), found.files, inputs=inputs)
+    settings = configurations.for_folder(start_folder(paths))
+    run = Run(options, configurations, settings, found.files, found.unlisted, inputs=inputs)
     if file := options.baseline or run.settings.baseline:
         inputs.add_file(str(absolute(file)))
     run.baseline = _baseline(options, run.settings)
-    run.errors += [f"{path}: no such file or directory{_command_meant(str(path), options)}" for path in found.missing]
+    run.errors += [f"{path}: {reason}{_command_meant(path, options)}" for path, reason in found.missing.items()]
     untrusted = run.settings.untrusted_rule_paths
     if untrusted:
         _warn(run, f"{run.settings.file}: `rule-paths` is not loaded without --trust-project-rules")
-    if not found.files and not found.missing and not found.excluded and any(map(os.path.isdir, paths or ["."])):
+    if not any((found.files, found.missing, found.excluded, found.unlisted)) and any(map(os.path.isdir, paths or ["."])):
         _warn(run, "no Python, Rust, MLIR, `analysis.json` or `Cargo.toml` files found")
     return run
 

@@ -35,10 +35,11 @@ class Started:
     configurations: Configurations
     settings: Settings
     files: list[Path]
+    unlisted: dict[Path, str]
     errors: list[str] = field(default_factory=list)
 
     def check(self) -> list[Finding]:
-        report = api.check_files(self.files, self.configurations)
+        report = api.check_files(self.files, self.configurations, unlisted=self.unlisted)
         self.errors += report.errors
         return report.findings
 
@@ -48,7 +49,8 @@ def started(options: argparse.Namespace) -> Started:
     configurations = Configurations(config=options.config, overrides=overrides(options), trust_rules=options.trust_project_rules)
     found = api.find_files(options.paths, configurations)
     settings = configurations.for_folder(start_folder(options.paths))
-    return Started(configurations, settings, found.files, [f"{path}: no such file or directory" for path in found.missing])
+    errors = [f"{path}: {reason}" for path, reason in found.missing.items()]
+    return Started(configurations, settings, found.files, found.unlisted, errors)
 
 
 def end(errors: Iterable[str]) -> int:

@@ -49,7 +49,9 @@ def chosen_units(options: argparse.Namespace) -> Chosen:
     names = [name for name in names if name not in wrong]
     if wrong and not paths and not names:
         return chosen
-    units = [unit for unit in _load(paths, configurations) if unit.runs or unit.exports]
+    found = api.find_files(paths or ["."], configurations)
+    chosen.errors += [f"{folder}: the folder cannot be read: {reason}" for folder, reason in found.unlisted.items()]
+    units = [unit for unit in _load(found.files, configurations) if unit.runs or unit.exports]
     if names:
         chosen.errors += [_unknown(name, units) for name in names if all(unit.name != name for unit in units)]
         units = [unit for unit in units if unit.name in names]
@@ -59,19 +61,18 @@ def chosen_units(options: argparse.Namespace) -> Chosen:
     return chosen
 
 
-def _load(paths: Sequence[str], configurations: Configurations) -> list[KernelUnit]:
+def _load(files: Sequence[Path], configurations: Configurations) -> list[KernelUnit]:
     from cutile_lint import unit
 
-    found = api.find_files(paths or ["."], configurations)
     groups: dict[int, tuple[Settings, list[Path]]] = {}
-    for path in found.files:
+    for path in files:
         settings = configurations.for_file(path)
         groups.setdefault(id(settings), (settings, []))[1].append(path)
     for settings, _ in groups.values():
         rules, errors = all_rules(settings.rule_paths)
         api.check_words(settings, Registry(rules), whole=not errors and not settings.untrusted_rule_paths)
     workspace = Workspace()
-    return [one for settings, files in groups.values() for one in unit.load(workspace, files, settings)]
+    return [one for settings, paths in groups.values() for one in unit.load(workspace, paths, settings)]
 
 
 def _unknown(name: str, units: Iterable[KernelUnit]) -> str:

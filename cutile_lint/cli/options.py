@@ -121,7 +121,7 @@ def overrides(options: argparse.Namespace) -> Callable[[Settings], Settings]:
 def start_folder(paths: list[str]) -> Path:
     """The folder whose settings hold for the run as a whole: that of the first path."""
     start = Path(paths[0]) if paths and os.path.exists(paths[0]) else Path.cwd()
-    return absolute(start if start.is_dir() else start.parent)
+    return absolute(start if os.path.isdir(start) else start.parent)
 
 
 def _joined(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:

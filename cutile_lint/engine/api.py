@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -13,7 +14,7 @@ from cutile_lint.errors import UserError
 from cutile_lint.findings import Finding
 from cutile_lint.inputs import Inputs, list_folder
 from cutile_lint.records import dataclass, field
-from cutile_lint.sources import Place, Source, Span, Workspace
+from cutile_lint.sources import Place, Problem, Source, Span, Workspace
 from cutile_lint.sources.discovery import Discovery, discover, is_candidate
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def find_files(paths: Iterable[Path | str], configurations: Configurations, inpu
 
     listed = list(paths)
     first = Path(listed[0]) if listed else Path.cwd()
-    folder = Path(first if first.is_dir() else first.parent).absolute()
+    folder = Path(first if os.path.isdir(first) else first.parent).absolute()
     return discover(listed, exclusions, configurations.for_folder(folder).skipped_folders, inputs)
 
 
@@ -63,8 +64,8 @@ def check_paths(
     """Check the files under ``paths``; ``overlays`` (path -> bytes) win over the disk. Raises UserError."""
     configurations = settings if isinstance(settings, Configurations) else fixed(settings)
     found = find_files(paths, configurations)
-    report = check_files(found.files, configurations, overlays)
-    report.errors += [f"{path}: no such file or directory" for path in found.missing]
+    report = check_files(found.files, configurations, overlays, unlisted=found.unlisted)
+    report.errors += [f"{path}: {reason}" for path, reason in found.missing.items()]
     return report
 
 
@@ -81,10 +82,12 @@ def check_files(
     overlays: Mapping[Path, bytes] | None = None,
     before: Workspace | None = None,
     jobs: int | None = None,
+    unlisted: Mapping[Path, str] | None = None,
 ) -> CheckReport:
     """Check absolute files, and the ops that they are part of. Raises UserError for wrong selectors.
 
     ``before``: the workspace of the check before, whose sources are taken over where no overlay changed them.
+    ``unlisted``: folders whose files could not be found out, with the reason; it is said of each.
     """
     workspace = before.overlaid(overlays or {}) if before else Workspace(overlays)
     report = CheckReport(workspace=workspace)
@@ -92,6 +95,10 @@ def check_files(
     for path in files:
         settings = configurations.for_file(path)
         groups.setdefault(id(settings), (settings, []))[1].append(path)
+    for path, reason in (unlisted or {}).items():
+        settings = configurations.for_file(path)
+        groups.setdefault(id(settings), (settings, []))
+        workspace.problems[path] = Problem("unlisted", f"the folder cannot be read: {reason}")
     if groups:
         _run(list(groups.values()), workspace, configurations, report, jobs)
     report.inputs.merge(workspace.inputs())
@@ -213,11 +220,11 @@ def check_words(settings: Settings, registry: Registry, whole: bool = True) -> N
 
 
 def problem_findings(workspace: Workspace, configurations: Configurations, info: RuleInfo) -> Iterable[Finding]:
-    """A finding for each file of an op's kind that could not be read, where its settings want that said."""
+    """A finding for each folder, and each file of an op's kind, that could not be read, where its settings want that said."""
     for path, problem in workspace.problems.items():
         settings = configurations.for_file(path)
         on = settings.selects(info.code, info.name) and not settings.ignored_in_file(path, info.code, info.name)
-        if on and is_candidate(path.name):
+        if on and (is_candidate(path.name) or problem.kind == "unlisted"):
             place = Place(Source(path, b""), Span(0, 0))
             level = settings.level_of(info.code, info.name, info.level)
             yield Finding(

@@ -23,10 +23,12 @@ Exclusions = Callable[[str], "Excluded | None"]
 
 @dataclass(slots=True)
 class Discovery:
-    """``files``: absolute, sorted, each once; ``missing``: paths that are not there; ``excluded``: passed by name."""
+    """``files``: absolute, sorted, each once; ``missing``: paths that cannot be reached, with the reason; ``excluded``: passed by
+    name; ``unlisted``: folders whose files nobody knows, with the reason."""
 
     files: list[Path] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    unlisted: dict[Path, str] = field(default_factory=dict)
     excluded: list[Path] = field(default_factory=list)
 
 
@@ -55,15 +57,25 @@ def discover(
         kind = inputs.look(start)
         if kind == "d":
             if not (excluded and excluded(start, True)):
-                _walk(start, _ignore_files_above(start, inputs), exclusions, skip, found, inputs)
+                _walk(start, _ignore_files_above(start, inputs), exclusions, skip, found, inputs, result.unlisted)
         elif kind == "-":
-            result.missing.append(str(path))
+            result.missing[str(path)] = _why_missing(start)
         elif excluded and excluded(start, False):
             result.excluded.append(Path(start))
         elif is_candidate(os.path.basename(start)):
             found[start] = None
     result.files = [Path(path) for path in sorted(found)]
     return result
+
+
+def _why_missing(path: str) -> str:
+    try:
+        os.stat(path)
+    except PermissionError as error:
+        return f"cannot be reached: {error.strerror}"
+    except (OSError, ValueError):
+        pass
+    return "no such file or directory"
 
 
 def _walk(
@@ -73,12 +85,16 @@ def _walk(
     skip: frozenset[str],
     found: dict[str, None],
     inputs: Inputs,
+    unlisted: dict[Path, str],
 ) -> None:
     try:
         with os.scandir(folder) as scan:
             entries = list(scan)
-    except OSError:
+    except OSError as error:
         inputs.folders[folder] = UNLISTED
+        if not isinstance(error, (FileNotFoundError, NotADirectoryError)):  # else it has just been removed
+            unlisted[Path(folder)] = error.strerror or str(error)
+            inputs.usable = False
         return
     inputs.folders[folder] = listing(entries)
     if any(entry.name == ".gitignore" for entry in entries):
@@ -100,7 +116,7 @@ def _walk(
         if (ignores and _ignored(path, is_dir, ignores)) or (excluded and excluded(path, is_dir)):
             continue
         if is_dir:
-            _walk(path, ignores, exclusions, skip, found, inputs)
+            _walk(path, ignores, exclusions, skip, found, inputs, unlisted)
         else:
             found[path] = None
 

@@ -26,7 +26,8 @@ _MISSING = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL}
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a file that exists has no source. ``kind``: ``unreadable``, ``not-utf8``, ``nul-bytes`` or ``too-large``."""
+    """Why a file that exists has no source. ``kind``: ``unreadable``, ``not-utf8``, ``nul-bytes`` or ``too-large``; of a folder
+    whose files are not known: ``unlisted``."""
 
     kind: str
     message: str
@@ -135,7 +136,9 @@ class Workspace:
         """Everything that was read, listed and looked for; not usable with overlays or what could not be read at all."""
         made = Inputs()
         made.usable = (
-            not self.overlays and not self._changed and all(problem.kind != "unreadable" for problem in self.problems.values())
+            not self.overlays
+            and not self._changed
+            and all(problem.kind not in ("unreadable", "unlisted") for problem in self.problems.values())
         )
         for path, stamp in self.reads.items():
             if stamp is not None:

@@ -25,6 +25,9 @@ def gain(x):
     return x.new_empty(3)  # cutile-lint: ignore[CTL101] not needed
 """
 
+#: before a command: root without the power over others' files
+POWERLESS = ("setpriv", "--inh-caps=-all", "--bounding-set=-all") if os.getuid() == 0 else ()
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
@@ -52,9 +55,30 @@ def test_a_file_without_the_right_to_read_it(project: Project) -> None:
     """As root, without the power over others' files."""
     ffi = project.named("ffi.rs")
     ffi.chmod(0)
-    prefix = ("setpriv", "--inh-caps=-all", "--bounding-set=-all") if os.getuid() == 0 else ()
-    done = project.lint("--no-cache", "--output-format", "concise", ".", prefix=prefix)
+    done = project.lint("--no-cache", "--output-format", "concise", ".", prefix=POWERLESS)
     assert "CTL903" in done.stdout and "cannot be read: Permission denied" in done.stdout, done.stdout + done.stderr
+
+
+def test_folders_without_the_right_to_list_them(project: Project) -> None:
+    """They are named like files that cannot be read, in every run; so is a file whose folder may not be entered."""
+    folder = project.named("ffi.rs").parent
+    relative = folder.relative_to(project.root)
+    folder.chmod(0)
+    try:
+        for words in ([], [], [str(relative)]):
+            done = project.lint("--output-format", "concise", *words, prefix=POWERLESS)
+            assert done.returncode == (0 if words else 1) and "All checks passed" not in done.stdout
+            assert f"{relative}:1:1: info[CTL903] the folder cannot be read: Permission denied" in done.stdout.splitlines()
+        ignored = project.lint("--ignore", "CTL903", str(relative), prefix=POWERLESS)
+        assert "CTL903" not in ignored.stdout
+        for command in ([], ["checklist"], ["flow"]):
+            named = project.lint(*command, str(relative / "ffi.rs"), prefix=POWERLESS)
+            assert named.returncode == 2 and "Permission denied" in named.stderr, named.stderr
+            whole = project.lint(*command, str(relative), prefix=POWERLESS)
+            assert "the folder cannot be read: Permission denied" in whole.stdout + whole.stderr
+    finally:
+        folder.chmod(0o755)
+    assert "CTL903" not in project.lint("--output-format", "concise").stdout
 
 
 def test_files_that_vanish_between_listing_and_reading(project: Project) -> None:
@@ -72,13 +96,12 @@ def test_a_read_only_tree(project: Project) -> None:
         path.chmod(0o555 if path.is_dir() else 0o444)
     project.root.chmod(0o555)
     try:
-        prefix = ("setpriv", "--inh-caps=-all", "--bounding-set=-all") if os.getuid() == 0 else ()
-        assert "CTL101" in project.lint(".", prefix=prefix).stdout
-        done = project.lint("--fix", ".", prefix=prefix)
+        assert "CTL101" in project.lint(".", prefix=POWERLESS).stdout
+        done = project.lint("--fix", ".", prefix=POWERLESS)
         assert done.returncode == 2 and "row_scale.py: not fixed" in done.stderr, done.stderr
         assert "CTL101" in done.stdout and "Fixed" not in done.stdout, done.stdout
         for command in (["baseline"], ["add-ignore"], ["clean"]):
-            project.lint(*command, prefix=prefix)
+            project.lint(*command, prefix=POWERLESS)
     finally:
         project.root.chmod(0o755)
         for path in project.root.rglob("*"):

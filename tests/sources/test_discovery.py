@@ -42,7 +42,26 @@ def test_a_file_given_twice_is_found_once_and_a_missing_one_is_told(tmp_path: Pa
     _tree(tmp_path, "a.py", "notes.md")
     result = discover([tmp_path, tmp_path / "a.py", tmp_path / "." / "a.py", tmp_path / "gone.py", tmp_path / "notes.md"])
     assert result.files == [tmp_path / "a.py"]
-    assert result.missing == [str(tmp_path / "gone.py")]
+    assert result.missing == {str(tmp_path / "gone.py"): "no such file or directory"}
+
+
+def test_a_folder_that_cannot_be_listed_is_told_unless_excluded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _tree(tmp_path, "a.py", "secret/b.py", "gone/c.py", ".git/HEAD", "made/d.py")
+    (tmp_path / ".gitignore").write_text("made/\n")
+    errors = {"secret": PermissionError(13, "Permission denied"), "gone": FileNotFoundError(2, "No such file")}
+    errors["made"] = errors["secret"]
+    scandir = os.scandir
+
+    def listed(folder: str) -> object:
+        if error := errors.get(os.path.basename(folder)):
+            raise error
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", listed)
+    result = discover([tmp_path])
+    assert result.files == [tmp_path / "a.py"]
+    assert result.unlisted == {tmp_path / "secret": "Permission denied"}
+    assert discover([tmp_path], lambda folder: lambda path, is_dir: path.endswith("secret")).unlisted == {}
 
 
 def test_gitignore_holds_in_folders_not_for_names(tmp_path: Path) -> None:
