@@ -127,7 +127,7 @@ def attach_options(boundary: Boundary, launch: KernelLaunch, program: Program) -
     if statement is None or source is not boundary.export.source or not function.span.covers(statement.span):
         return None
     lines = ["let mut opts = " + _default(source) + "::default();"]
-    slots = [slot for slot in boundary.slots if slot.option is not None]
+    slots = [slot for slot in boundary.slots if slot.option is not None and not _is_hidden(slot, module, place)]
     lines += [f"if {slot.name} > 0 {{\n    opts = opts.{slot.option}({_typed(slot)});\n}}" for slot in slots]
     if not slots:
         return None
@@ -244,7 +244,7 @@ def _applied(unapplied: UnappliedOption, launch: KernelLaunch, program: Program)
     module = program.module(source.path)
     if module is None or not isinstance(node, syntax.Call) or len(node.args) != 1 or term.place is None:
         return None
-    if term.place.source is not source or not function.span.covers(node.span):
+    if term.place.source is not source or not function.span.covers(node.span) or _is_hidden(slot, module, term.place):
         return None
     given = node.args[0].value
     if isinstance(given, syntax.Call) and isinstance(given.func, syntax.Attr) and given.func.name == "clone":
@@ -293,6 +293,17 @@ def _declaration(module: syntax.Module, name: str, place: Place) -> syntax.Assig
         ):  # fmt: skip
             found = statement
     return found
+
+
+def _is_hidden(slot: Slot, module: syntax.Module, place: Place) -> bool:
+    """Whether another variable has the name of the export's argument at a place: not one made from the argument."""
+    return any(
+        isinstance(statement, syntax.Assign)
+        and statement.declares
+        and any(isinstance(target, syntax.Name) and target.id == slot.name for target in statement.targets)
+        and not any(isinstance(node, syntax.Name) and node.id == slot.name for node in (statement.value or statement).walk())
+        for statement in _before(module, place)
+    )
 
 
 def _to_variable(
