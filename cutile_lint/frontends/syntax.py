@@ -618,6 +618,8 @@ class MacroArm(Node):
     body: list[Stmt]
     #: the body of the arm is ``{{ … }}`` (a block of its own), so its lets are not seen by the caller
     block: bool = True
+    #: what an invocation's tokens are matched against, without its brackets
+    pattern: Span | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -37,7 +37,7 @@ def invocation(reader: Reader, node: Node) -> syntax.Expr:
         if test is not None:
             return test
     if reader.macros >= MAX_MACRO_DEPTH:
-        call.args = [_opaque(reader, tokens.start_byte + 1, tokens.end_byte - 1)]
+        call.args = [opaque_argument(reader, tokens.start_byte + 1, tokens.end_byte - 1)]
     else:
         call.args = _arguments(reader, tokens)
     return call
@@ -52,7 +52,7 @@ def _arguments(reader: Reader, tokens: Node) -> list[syntax.Arg]:
         return []
     kinds = [child.type for child in tokens.children[1:-1]]
     if b"=>" not in text and ";" not in kinds and "let" not in kinds:
-        listed = _listed(reader, start, end)
+        listed = expression_list(reader, start, end)
         if listed is not None:
             return listed
     if kinds.count(";") == 1 and tokens.children[0].type != "{":
@@ -60,7 +60,7 @@ def _arguments(reader: Reader, tokens: Node) -> list[syntax.Arg]:
         if repeat is not None:
             return [syntax.Arg(repeat.span, repeat)]
     if ";" in kinds or tokens.children[0].type == "{" or "," not in kinds:
-        block = _statements(reader, start, end)
+        block = statement_block(reader, start, end)
         if block is not None:
             return [syntax.Arg(block.span, block)]
     return _one_by_one(reader, tokens)
@@ -80,7 +80,7 @@ def _simple(reader: Reader, start: int, text: str) -> syntax.Arg:
     return syntax.Arg(span, value)
 
 
-def _opaque(reader: Reader, start: int, end: int, kind: str = "tokens") -> syntax.Arg:
+def opaque_argument(reader: Reader, start: int, end: int, kind: str = "tokens") -> syntax.Arg:
     """The stripped text between two offsets of the tree as one opaque argument."""
     text = reader.buffer[start:end]
     start += len(text) - len(text.lstrip())
@@ -88,7 +88,7 @@ def _opaque(reader: Reader, start: int, end: int, kind: str = "tokens") -> synta
     return syntax.Arg(span, syntax.Opaque(span, kind))
 
 
-def _reparsed(
+def reparsed(
     reader: Reader, before: bytes, start: int, end: int, after: bytes, text: bytes | None = None
 ) -> tuple[Reader, Node] | None:
     """Parse ``before + text + after`` as a file; None when it doesn't parse."""
@@ -99,8 +99,8 @@ def _reparsed(
     return reader.below(buffer, start + reader.shift - len(before)), root
 
 
-def _listed(reader: Reader, start: int, end: int) -> list[syntax.Arg] | None:
-    parsed = _reparsed(reader, b"_(", start, end, b"\n);")
+def expression_list(reader: Reader, start: int, end: int) -> list[syntax.Arg] | None:
+    parsed = reparsed(reader, b"_(", start, end, b"\n);")
     if parsed is None:
         return None
     inner, root = parsed
@@ -123,7 +123,7 @@ def _argument(reader: Reader, node: Node) -> syntax.Arg:
 
 def _repeat(reader: Reader, start: int, end: int) -> syntax.Expr | None:
     """``value; count``"""
-    parsed = _reparsed(reader, b"_=[", start, end, b"\n];")
+    parsed = reparsed(reader, b"_=[", start, end, b"\n];")
     if parsed is None:
         return None
     inner, root = parsed
@@ -135,8 +135,8 @@ def _repeat(reader: Reader, start: int, end: int) -> syntax.Expr | None:
     return value
 
 
-def _statements(reader: Reader, start: int, end: int) -> syntax.Expr | None:
-    parsed = _reparsed(reader, b"fn f(){", start, end, b"\n}") or _reparsed(reader, b"fn f(){", start, end, b"\n;}")
+def statement_block(reader: Reader, start: int, end: int) -> syntax.Expr | None:
+    parsed = reparsed(reader, b"fn f(){", start, end, b"\n}") or reparsed(reader, b"fn f(){", start, end, b"\n;}")
     if parsed is None:
         return None
     inner, root = parsed
@@ -152,7 +152,7 @@ def _one_by_one(reader: Reader, tokens: Node) -> list[syntax.Arg]:
     """Each argument between the commas of this level by itself."""
     cuts = [child.end_byte for child in tokens.children[1:-1] if child.type == ","]
     if len(cuts) > _MAX_LOOSE:
-        return [_opaque(reader, tokens.start_byte + 1, tokens.end_byte - 1)]
+        return [opaque_argument(reader, tokens.start_byte + 1, tokens.end_byte - 1)]
     starts = [tokens.start_byte + 1, *cuts]
     ends = [*(cut - 1 for cut in cuts), tokens.end_byte - 1]
     found: list[syntax.Arg] = []
@@ -160,17 +160,17 @@ def _one_by_one(reader: Reader, tokens: Node) -> list[syntax.Arg]:
     for start, end in zip(starts, ends, strict=True):
         if not reader.buffer[start:end].strip():
             continue
-        listed = _listed(reader, start, end) if several else None
+        listed = expression_list(reader, start, end) if several else None
         if listed is not None and len(listed) == 1:
             found += listed
             continue
-        block = _statements(reader, start, end) if several else None
+        block = statement_block(reader, start, end) if several else None
         if block is not None:
             found.append(syntax.Arg(block.span, block))
-        elif _reparsed(reader, b"type _f=", start, end, b"\n;") is not None:
-            found.append(_opaque(reader, start, end, "type"))
+        elif reparsed(reader, b"type _f=", start, end, b"\n;") is not None:
+            found.append(opaque_argument(reader, start, end, "type"))
         else:
-            found.append(_opaque(reader, start, end))
+            found.append(opaque_argument(reader, start, end))
     return found
 
 
@@ -185,7 +185,7 @@ def _pattern_test(reader: Reader, node: Node, tokens: Node) -> syntax.Expr | Non
     rest = bytes(text).rstrip()
     if rest.endswith(b","):
         rest = rest[:-1]
-    parsed = _reparsed(reader, b"match ", start, end, b"\n=>0}", text=rest)
+    parsed = reparsed(reader, b"match ", start, end, b"\n=>0}", text=rest)
     if parsed is None:
         return None
     inner, root = parsed

@@ -33,7 +33,8 @@ def _arm(reader: Reader, rule: Node) -> syntax.MacroArm:
     variables: list[syntax.MetaVariable] = []
     if left is not None:
         _bindings(reader, left, False, variables)
-    arm = syntax.MacroArm(reader.span(rule), variables, [], block=False)
+    pattern = Span(left.start_byte + reader.shift + 1, left.end_byte + reader.shift - 1) if left is not None else None
+    arm = syntax.MacroArm(reader.span(rule), variables, [], block=False, pattern=pattern)
     if right is None or reader.macros >= MAX_MACRO_DEPTH:
         return arm
     start = right.start_byte + reader.shift

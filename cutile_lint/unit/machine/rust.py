@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
-from cutile_lint.sources import Span
-from cutile_lint.unit.machine import rust_methods, rust_options
+from cutile_lint.sources import Place
+from cutile_lint.unit.machine import rust_macros, rust_methods, rust_options
 from cutile_lint.unit.machine.dialect import Dialect
 from cutile_lint.unit.machine.paths import truth
 from cutile_lint.unit.machine.scopes import Scope
@@ -25,11 +25,14 @@ from cutile_lint.unit.machine.values import (
 from cutile_lint.unit.options.option_names import SETTERS
 
 if TYPE_CHECKING:
+    from cutile_lint.frontends.rust.tokens import Token
     from cutile_lint.unit.linking.crate import Crate
     from cutile_lint.unit.machine.statements import Statements as Machine
 
 #: Constructors of ``Option`` and ``Result``.
 CONSTRUCTORS = frozenset(["Some", "Ok", "Err"])
+#: A macro that calls itself deeper than this is not followed.
+MAX_EXPANSIONS = 24
 _PANICS = frozenset(["panic!", "unreachable!", "todo!", "unimplemented!"])
 _ASSERTS = frozenset(["assert!", "assert_eq!", "assert_ne!", "debug_assert!", "debug_assert_eq!", "debug_assert_ne!"])
 _PRINTS = frozenset(
@@ -75,11 +78,11 @@ class Borrowed(Value):
 
 
 class Repeated(Value):
-    """A metavariable inside a repetition: one :class:`Metavariable` per element."""
+    """A metavariable inside a repetition: one :class:`Metavariable` per element (one :class:`Repeated` in a nested repetition)."""
 
     __slots__ = ("elements",)
 
-    def __init__(self, elements: list[Metavariable]) -> None:
+    def __init__(self, elements: list[Metavariable | Repeated]) -> None:
         self.elements = elements
         self.place = None
         self.trail = None
@@ -94,6 +97,9 @@ class RustDialect(Dialect):
 
     def __init__(self, crate: Crate) -> None:
         self.crate = crate
+        #: what macro text has been read as, by place
+        self.token_trees: dict[Place, list[Token]] = {}
+        self.fragments: dict[Place, syntax.Expr] = {}
 
     # ── names ──
 
@@ -132,7 +138,7 @@ class RustDialect(Dialect):
                 return value.value if current.key() == value.value.key() else current
             return value.value
         if isinstance(value, Repeated):
-            return value.elements[0].value if value.elements else unknown(f"empty repetition {name}")
+            return self.read(machine, name, value.elements[0]) if value.elements else unknown(f"empty repetition {name}")
         if isinstance(value, Borrowed):
             scope, own = self.owner_of(value.scope, value.name)
             return scope.names[own]
@@ -335,19 +341,15 @@ class RustDialect(Dialect):
 
     def expand(self, machine: Machine, macro: Macro, node: syntax.Call) -> Value:
         """Run the body of the arm that fits, its metavariables bound to the arguments; ``let`` of an argument's name binds in the caller."""
-        args = [arg.value for arg in node.args]
-        arm = self._choose(macro.definition, len(args))
-        if any(arg.name for arg in node.args):  # ``name = value``: two metavariables, or a word of the macro and one
-            words = [part for arg in node.args for part in _words(arg)]
-            pairs = self._choose(macro.definition, len(words))
-            if pairs is not None and any(variable.fragment in ("ident", "tt") for variable in pairs.variables):
-                arm, args = pairs, words
-        if arm is None or sum(frame.name == macro.definition.name + "!" for frame in machine.frames) > 3:
+        chosen = rust_macros.choose(self, machine, macro, node) if len(machine.expansions) < MAX_EXPANSIONS else None
+        if chosen is None:
+            machine.gap(f"the call of `{macro.definition.name}!` could not be expanded", node)
             return unknown(f"macro {macro.definition.name}", machine.place(node))
+        arm, bindings = chosen
         caller = machine.scope
         # a macro defined in a function sees that function's names; one of another file only its own items
         scope = Scope(macro.scope.source, macro.scope, caller.function, transparent=True)
-        self._bind_metavariables(machine, arm, args, scope)
+        scope.names.update(bindings)
         statement = machine.frame.statement
         saved_source, saved_expansions = machine.frame.source, machine.expansions
         machine.expansions = (*saved_expansions, machine.place(node))
@@ -364,43 +366,18 @@ class RustDialect(Dialect):
                     machine.journal.write(caller.names, name, bound)
         return value if value is not None else Known(None)
 
-    def _choose(self, definition: syntax.MacroDef, count: int) -> syntax.MacroArm | None:
-        for arm in definition.arms:
-            single = sum(not variable.repeated for variable in arm.variables)
-            repeated = any(variable.repeated for variable in arm.variables)
-            if count == single or (repeated and count >= single):
-                return arm
-        return definition.arms[0] if len(definition.arms) == 1 else None
-
-    def _bind_metavariables(self, machine: Machine, arm: syntax.MacroArm, args: list[syntax.Expr], scope: Scope) -> None:
-        args = list(args)
-        repeated = [variable for variable in arm.variables if variable.repeated]
-        for variable in arm.variables:
-            if variable.repeated:
-                continue
-            if not args:
-                break
-            scope.names[variable.name] = self._argument(machine, args.pop(0), variable)
-        if repeated:
-            groups: dict[str, list[Metavariable]] = {variable.name: [] for variable in repeated}
-            for position, expression in enumerate(args):
-                variable = repeated[position % len(repeated)]
-                groups[variable.name].append(self._argument(machine, expression, variable))
-            for name, elements in groups.items():
-                scope.names[name] = Repeated(elements)
-
-    def _argument(self, machine: Machine, node: syntax.Expr, variable: syntax.MetaVariable) -> Metavariable:
+    def argument(self, machine: Machine, node: syntax.Expr, name: str, fragment: str) -> Metavariable:
         # a metavariable handed on to another macro is the outer argument itself
         if isinstance(node, syntax.Name) and node.id.startswith("$"):
             outer = machine.scope.lookup(node.id)
             if isinstance(outer, Metavariable):
                 return outer
-        if variable.fragment in ("ident", "ty", "path", "literal", "tt", "lifetime") and isinstance(node, syntax.Name):
+        if fragment in ("ident", "ty", "path", "literal", "tt", "lifetime") and isinstance(node, syntax.Name):
             value = machine.scope.lookup(node.id)
             value = machine.resolve(value) if value is not None else self.name(machine, node)
         else:
             value = machine.evaluate(node)
-        return Metavariable(node, machine.scope, value.moved(machine.place(node), "passed", variable.name))
+        return Metavariable(node, machine.scope, value.moved(machine.place(node), "passed", name))
 
     def repeat(self, machine: Machine, node: syntax.Repetition) -> None:
         groups = self._groups(machine, node)
@@ -408,10 +385,18 @@ class RustDialect(Dialect):
             machine.run(node.body)
             return
         for position in range(max(len(value.elements) for value in groups.values())):
-            with machine.inside(scope=self._round_scope(machine, groups, position)):
+            scope = self.round_scope(machine, groups, position)
+            with machine.inside(scope=scope):
                 machine.run(node.body)
+            self._bring_out(machine, scope, machine.scope)
 
-    def _round_scope(self, machine: Machine, groups: dict[str, Repeated], position: int) -> Scope:
+    def _bring_out(self, machine: Machine, scope: Scope, around: Scope) -> None:
+        """What the text of a macro declares is declared around it."""
+        for name, bound in scope.names.items():
+            if not name.startswith("$"):
+                machine.journal.write(around.names, name, bound)
+
+    def round_scope(self, machine: Machine, groups: dict[str, Repeated], position: int) -> Scope:
         scope = Scope(machine.scope.source, machine.scope, machine.scope.function, transparent=True)
         for name, value in groups.items():
             if position < len(value.elements):
@@ -425,7 +410,7 @@ class RustDialect(Dialect):
             return machine.match(arm.pattern, subject)
         tests = []
         for position in range(max(len(value.elements) for value in groups.values())):
-            with machine.inside(scope=self._round_scope(machine, groups, position)):
+            with machine.inside(scope=self.round_scope(machine, groups, position)):
                 tests.append(machine.match(arm.pattern, subject))
         open_tests = [test for test in tests if truth(test) is not False]
         if len(open_tests) <= 1 or any(truth(test) is True for test in open_tests):
@@ -445,7 +430,7 @@ class RustDialect(Dialect):
             return [machine.evaluate(node)]
         values = []
         for position in range(max(len(value.elements) for value in groups.values())):
-            with machine.inside(scope=self._round_scope(machine, groups, position)):
+            with machine.inside(scope=self.round_scope(machine, groups, position)):
                 values.append(machine.evaluate(node))
         return values
 
@@ -525,12 +510,6 @@ def strip_generics(path: str) -> str:
                 break
         path = path[:start] + path[at:]
     return path
-
-
-def _words(arg: syntax.Arg) -> list[syntax.Expr]:
-    if not arg.name:
-        return [arg.value]
-    return [syntax.Name(Span(arg.span.start, arg.span.start + len(arg.name.encode())), arg.name), arg.value]
 
 
 def _attr(node: syntax.Node, name: str) -> syntax.Attr:
