@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cutile_lint.unit.flows.axes import Step, cycles, order_of
-from cutile_lint.unit.flows.conditions import FLAG, possible, substituted, together
+from cutile_lint.unit.flows.conditions import FLAG, is_obscure, possible, substituted, together
 from cutile_lint.unit.machine.values import Choice, Known, Literal, Term
 
 FLAG_A = Term("input", "transpose_a")
@@ -90,3 +90,54 @@ def test_orders_of_views(steps, rank, expected) -> None:
 
 def test_an_axis_that_is_not_there_gives_no_order() -> None:
     assert order_of([Step("swap", (1, 4), None, "transpose")], 3) is None
+
+
+MODE = Term("input", "mode")
+
+
+def order(value, name, constant, holds=True) -> Literal:
+    return Literal(Term("compare", name, (value, Known(constant))), holds)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ((order(MODE, ">=", 1), order(MODE, "<=", 1)), True),
+        ((order(MODE, ">", 3), order(MODE, "<", 3.2)), True),
+        ((order(MODE, ">=", 2), order(MODE, "<", 2)), False),
+        ((order(MODE, ">", 5), order(MODE, ">", 3, holds=False)), False),
+        ((order(MODE, ">", 5, holds=False), order(MODE, ">", 3)), True),
+        ((equals(MODE, 1), order(MODE, ">=", 1)), True),
+        ((equals(MODE, 1), order(MODE, ">", 1)), False),
+        ((Literal(MODE, False), order(MODE, ">", 0)), False),
+        ((Literal(MODE, False), order(MODE, "<=", 0)), True),
+        ((Literal(FLAG_A, False), order(FLAG_A, ">=", 1)), False),
+        ((Literal(FLAG_A, True), order(Term("call", "int", (FLAG_A,)), "<=", 0)), False),
+        ((Literal(FLAG_A, False), order(FLAG_A, ">=", 0)), True),
+        ((order(Known(3), ">=", 4),), False),
+        (
+            (
+                order(Choice([((Literal(MODE, True),), Known(2)), ((Literal(MODE, False),), Known(0))]), ">=", 1),
+                Literal(MODE, False),
+            ),
+            False,
+        ),
+    ],
+)
+def test_comparisons_with_numbers_go_together(condition, expected) -> None:
+    assert possible(condition) is expected
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        (Term("call", "is_set", (MODE,)), True),
+        (Term("compare", "==", (Term("binary", "&", (MODE, Known(1))), Known(1))), True),
+        (Term("compare", ">", (MODE, Term("input", "other"))), True),
+        (Term("call", "is_set", (Term("input", "other"),)), False),
+        (Term("compare", ">", (MODE, Known(0))), False),
+        (Term("not", "", (MODE,)), False),
+    ],
+)
+def test_a_test_that_is_not_understood_hides_what_it_says_of_the_path(test, expected) -> None:
+    assert is_obscure((Literal(test, True),), (Literal(MODE, True),)) is expected

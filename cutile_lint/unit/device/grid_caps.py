@@ -12,7 +12,7 @@ from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.device.kernel import Kernel
 from cutile_lint.unit.device.numbers import block_axis
-from cutile_lint.unit.flows.conditions import admits, substitute, substituted
+from cutile_lint.unit.flows.conditions import admits, is_obscure, substitute, substituted
 from cutile_lint.unit.launches import KernelLaunch, Launch
 from cutile_lint.unit.machine.values import Items, Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.transposes.owners import path_of, symbols_of
@@ -85,8 +85,8 @@ def _caps(boundary: Boundary, launched: KernelLaunch, launch: Launch | None) -> 
     for path, grid in alternatives(launched.grid):
         for axis in grid.items if isinstance(grid, Items) else [grid]:
             for more, value in alternatives(substitute(axis, symbols)):
-                place = cap_in(value)
-                if place is not None and admits(condition, (*substituted(path, symbols), *more), background):
+                place, around = cap_in(value), (*substituted(path, symbols), *more)
+                if place is not None and admits(condition, around, background) and not is_obscure(condition, around):
                     yield place
 
 

@@ -6,18 +6,23 @@ assignments of the few atoms that the conditions in question are made of; with t
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterator, Mapping
-from itertools import product
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise, product
 
 from cutile_lint.regex import regex
-from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Term, Value, once
+from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Term, Value, once, subterms
 
 #: More atoms than this are not tried (2**n assignments).
 MAX_ATOMS = 9
 #: Names of flags that say "this operand is transposed".
 _OPERAND = r"(?:[A-Za-z0-9]{1,3}|input|weight|lhs|rhs|left|right|out|output|other|first|second)"
 FLAG = regex(rf"^(?:is_|do_)?trans(?:pose|posed)?(?:_{_OPERAND}|[ABab0-9])?$|^{_OPERAND}_trans(?:pose|posed)?$", re.IGNORECASE)
+
+_ORDER: dict[str, Callable] = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+#: a comparison, and the one that holds when it does not
+_OPPOSITE = {"<": ">=", "<=": ">"}
 
 Assignment = dict[object, bool]
 
@@ -76,18 +81,42 @@ def truth_under(value: Value, given: Assignment) -> bool | None:
         if value.name in ("!=", "is not"):
             equal = _equal(value.args[0], value.args[1], given)
             return None if equal is None else not equal
-        if value.name == ">" and isinstance(value.args[1], Known) and value.args[1].value == 0:
-            return _positive(value.args[0], value, given)
+        if _is_order(value):
+            return _ordered(value.args[0], value.name, value.args[1], given)  # type: ignore[arg-type]
     return given.get(value.key())
 
 
-def _positive(subject: Value, test: Term, given: Assignment) -> bool | None:
-    subject = bare(subject)
-    if isinstance(subject, Known):
-        return isinstance(subject.value, (int, float)) and subject.value > 0
-    if isinstance(subject, Choice):
-        return _over(subject, given, lambda one: _positive(one, test, given))
-    return truth_under(subject, given) if _boolean(test.args[0]) else given.get(test.key())
+def _is_order(test: Term) -> bool:
+    """A value is compared with a constant number."""
+    bound = test.args[1]
+    return test.name in _ORDER and isinstance(bound, Known) and isinstance(bound.value, (int, float))
+
+
+def _ordered(subject: Value, name: str, bound: Known, given: Assignment) -> bool | None:
+    inner = bare(subject)
+    if isinstance(inner, Known):
+        return _ORDER[name](inner.value, bound.value) if isinstance(inner.value, (int, float)) else None
+    if isinstance(inner, Choice):
+        return _over(inner, given, lambda one: _ordered(one, name, bound, given))
+    if _boolean(subject):
+        if (always := _of_any_flag(name, bound)) is not None:
+            return always
+        truth = truth_under(inner, given)
+        return None if truth is None else _ORDER[name](int(truth), bound.value)
+    if name in _OPPOSITE:
+        answer = given.get(_order(inner, _OPPOSITE[name], bound))
+        return None if answer is None else not answer
+    return given.get(_order(inner, name, bound))
+
+
+def _of_any_flag(name: str, bound: Known) -> bool | None:
+    """What the comparison says of 0 and of 1, when that is the same."""
+    answers = {_ORDER[name](number, bound.value) for number in (0, 1)}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _order(subject: Value, name: str, bound: Known) -> object:
+    return ("order", subject.key(), name, bound.value)
 
 
 def _over(choice: Choice, given: Assignment, question) -> bool | None:
@@ -156,10 +185,8 @@ def atoms(value: Value, found: dict[object, None], depth: int = 0) -> None:
                 atoms(arg, found, depth + 1)
         elif value.op == "compare" and value.name in ("==", "is", "!=", "is not") and len(value.args) == 2:
             _equality_atoms(value.args[0], value.args[1], found, depth + 1)
-        elif value.op == "compare" and value.name == ">" and isinstance(bare(value.args[0]), Choice):
-            atoms(value.args[0], found, depth + 1)
-        elif value.op == "compare" and value.name == ">" and _boolean(value.args[0]):
-            atoms(value.args[0], found, depth + 1)
+        elif value.op == "compare" and len(value.args) == 2 and _is_order(value):
+            _order_atoms(value.args[0], value.name, value.args[1], found, depth + 1)  # type: ignore[arg-type]
         else:
             found.setdefault(value.key())
 
@@ -186,8 +213,54 @@ def _equality_atoms(left: Value, right: Value, found: dict[object, None], depth:
         found.setdefault(Term("compare", "==", (first, second)).key())
 
 
+def _order_atoms(subject: Value, name: str, bound: Known, found: dict[object, None], depth: int) -> None:
+    inner = bare(subject)
+    if isinstance(inner, Choice):
+        for path, one in inner.alternatives:
+            for literal in path:
+                atoms(literal.test, found, depth)
+            _order_atoms(one, name, bound, found, depth)
+    elif _boolean(subject):
+        if _of_any_flag(name, bound) is None:
+            atoms(inner, found, depth)
+    elif not isinstance(inner, Known):
+        found.setdefault(_order(inner, _OPPOSITE.get(name, name), bound))
+
+
 def _coherent(given: Assignment) -> bool:
-    """No subject equals two constants, or a constant other than 0 while it is false."""
+    """No subject equals two constants, or a constant other than 0 while it is false; comparisons leave it a value."""
+    return _one_value_each(given) and _in_order(given)
+
+
+def _in_order(given: Assignment) -> bool:
+    """The comparisons of each subject with numbers go together, and with the number that it equals."""
+    bounds: dict[object, list[tuple[str, float]]] = {}
+    for key, holds in given.items():
+        if isinstance(key, tuple) and key[0] == "order":
+            _, subject, name, bound = key
+            bounds.setdefault(subject, []).append((name if holds else {">": "<=", ">=": "<"}[name], bound))
+    for subject, ordered in bounds.items():
+        equal = [key[2] for key, holds in given.items() if holds and isinstance(key, tuple) and key[:2] == ("equal", subject)]
+        numbers = [0] if given.get(subject) is False else [number for key in equal if (number := _number(key)) is not None]
+        if not any(all(_ORDER[name](number, bound) for name, bound in ordered) for number in numbers or _between(ordered)):
+            return False
+    return True
+
+
+def _between(ordered: list[tuple[str, float]]) -> list[float]:
+    """A number for each way to stand to the bounds."""
+    points = sorted({bound for _, bound in ordered})
+    middles = [(low + high) / 2 for low, high in pairwise(points)]
+    return [points[0] - 1, *points, *middles, points[-1] + 1]
+
+
+def _number(key: object) -> float | None:
+    """The number that is the constant of this key."""
+    constant = key[2] if isinstance(key, tuple) and key[0] == "known" else None
+    return constant if isinstance(constant, (int, float)) else None
+
+
+def _one_value_each(given: Assignment) -> bool:
     chosen: dict[object, object] = {}
     for key, holds in given.items():
         if holds and isinstance(key, tuple) and key[0] == "equal":
@@ -276,6 +349,26 @@ def admits(condition: Condition, path: Condition, background: Condition) -> bool
         if fits is False:
             return False
     return True
+
+
+def is_obscure(condition: Condition, path: Condition) -> bool:
+    """A test that is not understood asks about something that decides the path: what it says of the path is not known."""
+    around = {atom for literal in path for atom in _decisive(literal.test)[0]}
+    for literal in condition:
+        for part in subterms(literal.test):
+            if isinstance(part, Term) and bare(part) is part and not _is_understood(part) and part.key() not in around:
+                asked: dict[object, None] = {}
+                for arg in part.args:
+                    atoms(arg, asked)
+                if not around.isdisjoint(asked):
+                    return True
+    return False
+
+
+def _is_understood(term: Term) -> bool:
+    if term.op == "compare" and len(term.args) == 2:
+        return term.name in ("==", "!=", "is", "is not") or _is_order(term)
+    return term.op in ("not", "and", "or")
 
 
 def together(first: Condition, second: Condition, background: Condition = ()) -> bool | None:

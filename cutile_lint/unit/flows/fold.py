@@ -146,8 +146,6 @@ class Folder:
             return self._combined(term.args, depth, _FUNCTIONS[term.name])
         if term.op == "external" and term.name == "None":
             return [((), None)]
-        if term.op == "method" and term.name == "is_positive" and len(term.args) == 1:
-            return self._combined(term.args, depth, lambda number: number > 0)
         return [((), UNKNOWN)]
 
     def _isinstance(self, term: Term, depth: int) -> list[Outcome]:

@@ -25,6 +25,8 @@ _ADAPTERS = frozenset(
 )
 #: Methods that exchange elements of a slice in place.
 _EXCHANGES = frozenset(["swap", "reverse", "rotate_left", "rotate_right"])
+#: Methods that compare a number with 0.
+_SIGNS = {"is_positive": ">", "is_negative": "<"}
 #: Methods of the launch builder: never looked up among the crate's own methods.
 _BUILDER = SETTERS | frozenset(["generics", "grid", "const_grid", "compile_options", "sync_on", "async_on", "sync"])
 
@@ -64,6 +66,8 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
         return base
     args = arguments.positional
     place = machine.place(node)
+    if name in _SIGNS and not args:
+        return machine.compare(_SIGNS[name], base, Known(0), node)
     if name in ("then", "then_some") and len(args) == 1:
         yes, no = machine.split(base)
         none = Term("external", "None", place=place)
