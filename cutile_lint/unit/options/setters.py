@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
+
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.flows.fold import Folder
 from cutile_lint.unit.machine.rust_options import is_options, setter_of
 from cutile_lint.unit.machine.trace import Event, Trace
 from cutile_lint.unit.machine.values import Condition, Known, Literal, Term, Value, alternatives, subterms
+from cutile_lint.unit.options.option_names import option_named
 
 #: The values of "auto" that a caller may send.
 SENTINELS = (-1, 0)
+#: With more other options on a setter's way than this, their values stay open.
+_MAX_OTHERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +78,41 @@ def setter_value(event: Event) -> Value:
 
 def with_input(name: str, number: int) -> Folder:
     """Evaluates with one parameter of the export known."""
-    return Folder(lambda term: Known(number) if term.op == "input" and term.name == name else None)
+    return _with_inputs({name: number})
+
+
+def _with_inputs(numbers: dict[str, int]) -> Folder:
+    return Folder(lambda term: Known(numbers[term.name]) if term.op == "input" and term.name in numbers else None)
 
 
 def sentinel_reaches(event: Event, name: str, trace: Trace) -> int | None:
     """A value ``<= 0`` of the parameter ``name`` with which the setter is called and gets no positive number.
 
-    None when there is none, and when a condition of the way cannot be decided.
+    The other options on the way are the caller's too: one set of values that leads there is enough. None when there is none, and when
+    a condition of the way cannot be decided.
     """
     for number in SENTINELS:
-        folder = with_input(name, number)
-        # conditions that do not speak of the parameter let it through
-        path = tuple(literal for literal in event.path if name in _names(literal.test))
-        if folder.holds(path) is not True or _asserted(event, name, folder, trace):
-            continue
-        results = [result for _, result in folder.outcomes(setter_value(event))]
-        if results and all(isinstance(result, int) and result <= 0 for result in results):
-            return number
+        for others in _other_options(event.path, name):
+            numbers = {**others, name: number}
+            folder = _with_inputs(numbers)
+            # conditions that do not speak of the parameters let them through
+            path = tuple(literal for literal in event.path if not numbers.keys().isdisjoint(_names(literal.test)))
+            if folder.holds(path) is not True or _asserted(event, name, folder, trace):
+                continue
+            results = [result for _, result in folder.outcomes(setter_value(event))]
+            if results and all(isinstance(result, int) and result <= 0 for result in results):
+                return number
     return None
+
+
+def _other_options(path: Condition, name: str) -> Iterator[dict[str, int]]:
+    """Values of the other options that a path's tests of the parameter speak of: open, then each given or left to the compiler."""
+    yield {}
+    names = {other for literal in path if name in (asked := _names(literal.test)) for other in asked} - {name}
+    others = sorted(other for other in names if option_named(other) is not None)
+    if 0 < len(others) <= _MAX_OTHERS:
+        for numbers in product((2, -1), repeat=len(others)):
+            yield dict(zip(others, numbers, strict=True))
 
 
 def _asserted(event: Event, name: str, folder: Folder, trace: Trace) -> bool:
