@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 
 from cutile_lint.frontends.rust.lexer import HIDING, block_comment_end
 from cutile_lint.records import dataclass, field
@@ -23,6 +24,8 @@ _TOKEN = regex(
     rb"|(?P<mark>\.\.\.|\.\.=|<<=|>>=|=>|->|::|\.\.|&&|\|\||[=!<>+*/%^&|-]=|<<|\S)",
     re.DOTALL,
 )
+#: At so many places an expression, type or pattern is tried to end.
+_MAX_TRIES = 64
 _OPERATORS = ("*", "+", "?")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _EXPRESSION_ENDS = (",", ";", "=>")
@@ -233,7 +236,5 @@ def _open_fragment(kind: str, given: list[Token], at: int, parses: Parses) -> in
         first.text in _NO_EXPRESSION if first.kind == "word" else first.kind == "mark" and first.text not in _EXPRESSION_MARKS
     ):
         return None
-    for end in range(at + 1, len(given) + 1):
-        if (end == len(given) or given[end].text in ends) and parses(given[at:end], kind):
-            return end
-    return None
+    following = (end for end in range(at + 1, len(given) + 1) if end == len(given) or given[end].text in ends)
+    return next((end for end in islice(following, _MAX_TRIES) if parses(given[at:end], kind)), None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
-from cutile_lint.sources import Place
+from cutile_lint.sources import Place, Source
 from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.flows.configs import configs_of
 from cutile_lint.unit.launches import Launch
@@ -163,8 +163,9 @@ def _indexing(boundary: Boundary, seen: set[Place]) -> Iterator[Panic]:
     params = {slot.name for slot in boundary.slots if not slot.is_descriptor}
     nodes = list(export.function.walk())
     compared = {part.id for node in nodes if _bounds(node) for part in node.walk() if isinstance(part, syntax.Name)}
+    loose = {id(part) for node in nodes if isinstance(node, syntax.Call) and node.macro for part in _loose(export.source, node)}
     for node in nodes:
-        if not isinstance(node, syntax.Index):
+        if not isinstance(node, syntax.Index) or id(node) in loose:
             continue
         used = {part.id for part in node.index.walk() if isinstance(part, syntax.Name)} & params
         place = Place(export.source, node.span)
@@ -172,6 +173,13 @@ def _indexing(boundary: Boundary, seen: set[Place]) -> Iterator[Panic]:
             seen.add(place)
             message = f"`{_short(place.text)}` panics when the caller passes an index out of range"
             yield Panic("index", place, message, None, boundary.symbol)
+
+
+def _loose(source: Source, call: syntax.Call) -> Iterator[syntax.Index]:
+    """What stands like ``word [value]`` in a macro's arguments: two token trees of the macro's own syntax."""
+    for part in call.walk():
+        if isinstance(part, syntax.Index) and source.data[part.base.span.end : part.base.span.end + 1].isspace():
+            yield part
 
 
 def _bounds(node: syntax.Node) -> bool:
