@@ -9,7 +9,7 @@ from cutile_lint.engine.run import Report, keep
 from cutile_lint.engine.suppressions import MARK
 from cutile_lint.findings import Finding
 from cutile_lint.frontends import syntax
-from cutile_lint.records import dataclass, field
+from cutile_lint.records import dataclass
 from cutile_lint.server.changes import Change, Lost
 from cutile_lint.server.links import Links, links_of_op, merged
 from cutile_lint.sources import OpenSource, Place, Span
@@ -31,15 +31,6 @@ class Part:
     links: Links
     entered: set[object]
     stale: bool = False
-    #: changes that the links have not followed yet
-    behind: list[Change] = field(default_factory=list)
-
-    def catch_up(self) -> Links:
-        """The links as the text is now. Raises :class:`Lost`."""
-        for change in self.behind:
-            self.links = change.links(self.links)
-        self.behind.clear()
-        return self.links
 
 
 class Together(Exception):
@@ -116,12 +107,9 @@ class Parts:
         return sorted(found.values(), key=Finding.sort_key)
 
     def links(self) -> Links:
-        """What belongs together in all of them. Raises :class:`Together`."""
+        """What belongs together in all of them."""
         if self._links is None:
-            try:
-                self._links = merged([part.catch_up() for part in self.parts])
-            except Lost:
-                raise Together from None
+            self._links = merged([part.links for part in self.parts])
         return self._links
 
     def follow(self, change: Change) -> bool:
@@ -148,9 +136,7 @@ class Parts:
                     part.stale = True
                 else:
                     part.findings = [change.finding(one) for one in part.findings]
-                    part.behind.append(change)
-                    if len(part.behind) > 20:
-                        part.catch_up()
+                    part.links = change.links(part.links)
                 part.entered = self._now(part.entered, change)
             self._links = change.links(self._links) if self._links is not None and not self.stale else None
         except Lost:
