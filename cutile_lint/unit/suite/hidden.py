@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: what a text must have before it is read: expected failures, skips without text, tolerances near the backend's name
 _SUSPECT = regex(
-    rb"(?i)(?:pytest|mark)\.xfail|[\"']xfail|skip\(\s*(?:reason\s*=\s*)?(?:[\"']{2}\s*)?\)|skipTest\(\s*[\"']{2}\s*\)|\.skip\b(?!\s*\(\s*(?:(?:reason|msg)\s*=\s*)?f?[\"'][^\"'])"
+    rb"(?i)xfail|skipTest\(\s*[\"']{2}\s*\)|\bskip\b(?!\s*\(\s*(?:(?:reason|msg)\s*=\s*)?f?[\"'][^\"'])"
     rb"|cutile-rs[^\n]{0,300}(?:\n[^\n]{0,300}){0,3}tol|tol[^\n]{0,300}(?:\n[^\n]{0,300}){0,3}cutile-rs|[\"']cutile-rs[\"']\s*:\s*[\d({\[]"
 )
 _TOLERANCES = ("rtol", "atol", "tol", "tolerance", "rel", "abs", "rtol_", "atol_")
