@@ -50,19 +50,19 @@ def _statement_to_replace(run: Run, refusal: Refusal) -> syntax.Stmt | None:
     """The op's own statement that does nothing but refuse: the ``if`` around the raise, the assert, or the call of a helper that checks."""
     if refusal.mixed:
         return None
-    event = refusal.event
-    own = event.stack[0].statement if event is not None and event.stack else None
-    if event is not None and len(event.stack) > 1:
+    stack = refusal.event.stack if refusal.event is not None else ()
+    at = next((at for at, stop in enumerate(stack) if stop.frame.function is run.function), len(stack))  # below decorators
+    if at + 1 < len(stack):
+        own = stack[at].statement
         if (
             isinstance(own, syntax.ExprStmt)
             and isinstance(own.value, syntax.Call)
-            and _only_refuses(event.stack[1].frame.function)
+            and _only_refuses(stack[at + 1].frame.function)
         ):
             return own
-        return refusal.test if _stands_in(run.function, refusal.test) and _is_plain(refusal.test) else None
-    if isinstance(refusal.node, (syntax.Assert, syntax.ExprStmt)):
-        return refusal.node
-    return refusal.test if _is_plain(refusal.test) else None
+    elif isinstance(refusal.node, (syntax.Assert, syntax.ExprStmt)):
+        return refusal.node if _stands_in(run.function, refusal.node) else None
+    return refusal.test if _stands_in(run.function, refusal.test) and _is_plain(refusal.test) else None
 
 
 def _stands_in(function: syntax.Function, statement: syntax.Stmt | None) -> bool:
