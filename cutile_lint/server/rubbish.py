@@ -17,16 +17,28 @@ class Rubbish:
         #: checks since the last time
         self.checks = 0
         self._times = 0
+        self._settled = False
 
     def more(self) -> None:
         self.checks += 1
         if self.checks >= _MOST:
-            self.clear()
+            self.checks = 0
+            if not gc.isenabled():
+                gc.collect(1)  # somebody waits: only what is new
+
+    def settle(self) -> None:
+        """What is there after the first analysis stays, and is not gone over while somebody waits."""
+        if not self._settled and not gc.isenabled():
+            gc.freeze()
+        self._settled = True
 
     def clear(self) -> None:
+        """To be called while nobody waits."""
         self.checks = 0
         if gc.isenabled():
             return
+        if self._times == 0:
+            gc.unfreeze()  # what the first analysis left behind goes as well
         gc.collect() if self._times % _WHOLE == 0 else gc.collect(1)
         if self._times == 0:
             gc.freeze()  # the program itself

@@ -197,6 +197,7 @@ class Service:
             self._complete = self._generation == generation
             self._publish()
             self._refresh()
+            await self._behind(self._rubbish.settle)
         finally:
             progress.end()
             self._tell_news()
