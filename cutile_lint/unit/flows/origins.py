@@ -194,7 +194,7 @@ class _Tracer:
             return
         value = self.node_at(place) if place is not None else None
         if value is None or (isinstance(value, syntax.Call) and frame.call is not None and value.span == frame.call.span):
-            value = self._bound_early(param.name)
+            value = self._bound_early(param.name, at, frame.function.name)
         if value is None or owner == 0:
             yield self.leaf("other", node, level, calls, argument)
             return
@@ -208,8 +208,8 @@ class _Tracer:
                 return candidate
         return max(level, 0)
 
-    def _bound_early(self, name: str) -> syntax.Expr | None:
-        """The keyword argument ``name`` of a ``partial(…)`` in one of the functions of the stack."""
+    def _bound_early(self, name: str, at: int, callee: str) -> syntax.Expr | None:
+        """The argument ``name`` of a ``partial(…)`` in one of the functions of the stack; by its place where the callee's name is there."""
         for stop in reversed(self.stack):
             function = stop.frame.function
             for node in function.walk() if function is not None else ():
@@ -217,6 +217,11 @@ class _Tracer:
                     for arg in node.args:
                         if arg.name == name:
                             return arg.value
+                    given = [arg for arg in node.args if arg.name is None]
+                    first = given[0].value if given else None
+                    if isinstance(first, syntax.Name) and first.id == callee and at + 1 < len(given):
+                        if not any(arg.spread for arg in given[: at + 2]):
+                            return given[at + 1].value
         return None
 
 
