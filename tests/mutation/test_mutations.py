@@ -86,3 +86,17 @@ def test_a_base_stays_clean(rewrite: str) -> None:
     source = next(source for source in sources() if source.id == f"base-{name}")
     mutant = mutate(source, rewrite)
     assert mutant is None or not mutant.new, _told(mutant)
+
+
+@pytest.mark.parametrize(
+    ("source", "rewrite"),
+    [
+        ("faulty-tilegym", "py-partial"),
+        ("CTL802-invalid-xfail-in-the-test", "py-from-import"),
+        ("CTL802-invalid-skip-without-reason", "py-from-import"),
+    ],
+)
+def test_what_fell_out_of_a_larger_run_once(source: str, rewrite: str) -> None:
+    mutant = mutate(next(one for one in sources() if one.id == source), rewrite)
+    assert mutant is not None
+    assert not mutant.lost and not mutant.new, mutant.texts
