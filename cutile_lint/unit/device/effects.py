@@ -11,6 +11,7 @@ from cutile_lint.records import dataclass, field, replace
 from cutile_lint.sources import Place
 from cutile_lint.unit.device.buffers import Access, Share, accesses, is_buffer, roots
 from cutile_lint.unit.launches import KernelLaunch, Launch, described_tensor
+from cutile_lint.unit.machine.logic import joined, negated
 from cutile_lint.unit.machine.values import Choice, Condition, Known, Literal, Term, Value, alternatives, subterms
 from cutile_lint.unit.timed import torch_api as api
 
@@ -398,12 +399,9 @@ def _holds(test: Value, given: dict[str, Value]) -> bool | None:
     if not isinstance(test, Term):
         return None
     if test.op in ("and", "or"):
-        parts = [_holds(arg, given) for arg in test.args]
-        decisive = test.op == "or"
-        return decisive if decisive in parts else None if None in parts else not decisive
+        return joined(test.op == "or", test.args, _holds, given)
     if test.op == "not":
-        inner = _holds(test.args[0], given)
-        return None if inner is None else not inner
+        return negated(_holds(test.args[0], given))
     if test.op != "compare" or len(test.args) != 2:
         return None
     left, right = (_constants(arg, given) for arg in test.args)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise, product
 
 from cutile_lint.regex import regex
+from cutile_lint.unit.machine.logic import joined, negated
 from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Term, Value, once, subterms
 
 #: More atoms than this are not tried (2**n assignments).
@@ -64,23 +65,14 @@ def truth_under(value: Value, given: Assignment) -> bool | None:
     if not isinstance(value, Term):
         return None
     if value.op == "not":
-        inner = truth_under(value.base, given)
-        return None if inner is None else not inner
+        return negated(truth_under(value.base, given))
     if value.op in ("and", "or"):
-        decisive = value.op == "or"
-        answer: bool | None = not decisive
-        for arg in value.args:
-            part = truth_under(arg, given)
-            if part is decisive:
-                return decisive
-            answer = None if part is None else answer
-        return answer
+        return joined(value.op == "or", value.args, truth_under, given)
     if value.op == "compare" and len(value.args) == 2:
         if value.name in ("==", "is"):
             return _equal(value.args[0], value.args[1], given)
         if value.name in ("!=", "is not"):
-            equal = _equal(value.args[0], value.args[1], given)
-            return None if equal is None else not equal
+            return negated(_equal(value.args[0], value.args[1], given))
         if _is_order(value):
             return _ordered(value.args[0], value.name, value.args[1], given)  # type: ignore[arg-type]
     return given.get(value.key())
@@ -104,8 +96,7 @@ def _ordered(subject: Value, name: str, bound: Known, given: Assignment) -> bool
         truth = truth_under(inner, given)
         return None if truth is None else _ORDER[name](int(truth), bound.value)
     if name in _OPPOSITE:
-        answer = given.get(_order(inner, _OPPOSITE[name], bound))
-        return None if answer is None else not answer
+        return negated(given.get(_order(inner, _OPPOSITE[name], bound)))
     return given.get(_order(inner, name, bound))
 
 
@@ -145,8 +136,7 @@ def _equal(left: Value, right: Value, given: Assignment) -> bool | None:
         return _over(second, given, lambda one: _equal(left, one, given))
     if isinstance(second, Known):
         if second.value in (0, False) and second.value is not None:
-            inner = truth_under(first, given)
-            return None if inner is None else not inner
+            return negated(truth_under(first, given))
         if second.value in (1, True) and _boolean(left):
             return truth_under(first, given)
         return given.get(_equality(first, second))
@@ -308,27 +298,13 @@ def _tried(keys: list[object], background: Condition) -> Iterator[Assignment]:
 
 
 def all_hold(path: Condition, given: Assignment) -> bool | None:
-    answer: bool | None = True
-    for literal in path:
-        holds = holds_under(literal, given)
-        if holds is False:
-            return False
-        answer = None if holds is None else answer
-    return answer
+    return joined(False, path, holds_under, given)
 
 
 def possible(path: Condition, background: Condition = ()) -> bool | None:
     """Some execution makes all of ``path`` true and none of ``background`` false."""
     tried = assignments(path, background)
-    if tried is None:
-        return None
-    answer: bool | None = False
-    for given in tried:
-        holds = all_hold(path, given)
-        if holds:
-            return True
-        answer = None if holds is None else answer
-    return answer
+    return None if tried is None else joined(True, tried, lambda given: all_hold(path, given))
 
 
 def admits(condition: Condition, path: Condition, background: Condition) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from cutile_lint.unit.linking.program import Program
+from cutile_lint.unit.machine.logic import joined
 from cutile_lint.unit.machine.values import (
     Choice,
     Condition,
@@ -241,7 +242,7 @@ class Determined:
         if isinstance(value, Choice):
             return self._choice(value, also, depth)
         if isinstance(value, Items):
-            return _every([self.answer(item, also, depth + 1) for item in value.items])
+            return joined(False, value.items, self.answer, also, depth + 1)
         if isinstance(value, (Entries, Record)) or not isinstance(value, Term):
             return None
         return self._term(value, key, also, depth)
@@ -251,12 +252,11 @@ class Determined:
         for given in self._choices:
             if _signature(given) == signature:
                 pairs = zip(value.alternatives, given.alternatives, strict=True)
-                answers = [self.answer(inner, also | {canonical(known)}, depth + 1) for (_, inner), (_, known) in pairs]
-                if _every(answers) is True:
+                if all(self.answer(inner, also | {canonical(known)}, depth + 1) for (_, inner), (_, known) in pairs):
                     return True
         tests = [literal.test for path, _ in value.alternatives for literal in path]
         values = [inner for _, inner in value.alternatives]
-        return _every([self.answer(one, also, depth + 1) for one in (*tests, *values)])
+        return joined(False, (*tests, *values), self.answer, also, depth + 1)
 
     def _term(self, value: Term, key: object, also: frozenset[object], depth: int) -> bool | None:
         if value.op in ("field", "config", "external", "global"):
@@ -284,7 +284,7 @@ class Determined:
             return None
         if value.op == "call" and not value.args and not value.keywords:
             return True  # the number of SMs, a device's property
-        answer = _every([self.answer(arg, also, depth + 1) for arg in value.args])
+        answer = joined(False, value.args, self.answer, also, depth + 1)
         if answer is False and any(self.mentions(atom) for atom in atoms(value)):
             return None  # another expression of the same symbols may settle it
         return answer
@@ -349,12 +349,6 @@ def _tells_apart(value: Choice) -> bool:
     constants = [inner.value for _, inner in value.alternatives if isinstance(inner, Known)]
     single = all(len(path) == 1 for path, _ in value.alternatives)
     return single and len(constants) == len(value.alternatives) and len(set(map(repr, constants))) == len(constants)
-
-
-def _every(answers: list[bool | None]) -> bool | None:
-    if False in answers:
-        return False
-    return None if None in answers else True
 
 
 def atoms(value: Value, depth: int = 0) -> Iterator[Value]:

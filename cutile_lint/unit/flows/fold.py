@@ -7,8 +7,9 @@ import operator
 from collections.abc import Callable, Iterator
 from itertools import product
 
+from cutile_lint.unit.machine.logic import joined, negated
 from cutile_lint.unit.machine.paths import contradictory, extend
-from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Term, Value
+from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Term, Value
 
 #: More combinations than this are given up as unknown.
 _MAX_OUTCOMES = 24
@@ -58,14 +59,11 @@ class Folder:
 
     def holds(self, path: Condition) -> bool | None:
         """Whether all literals hold; None when that stays open."""
-        answer: bool | None = True
-        for literal in path:
-            truth = self._truth(literal.test, 0)
-            if truth is None:
-                answer = None
-            elif truth is not literal.holds:
-                return False
-        return answer
+        return joined(False, path, self._literal)
+
+    def _literal(self, literal: Literal, depth: int = 0) -> bool | None:
+        truth = self._truth(literal.test, depth)
+        return truth if literal.holds else negated(truth)
 
     def _truth(self, value: Value, depth: int) -> bool | None:
         known = self._truths.get(id(value))
@@ -77,14 +75,7 @@ class Folder:
 
     def _tested(self, value: Value, depth: int) -> bool | None:
         if isinstance(value, Term) and value.op in ("and", "or") and depth < _MAX_DEPTH:
-            decisive = value.op == "or"
-            answer: bool | None = not decisive
-            for arg in value.args:
-                part = self._truth(arg, depth + 1)
-                if part is decisive:
-                    return decisive
-                answer = None if part is None else answer
-            return answer
+            return joined(value.op == "or", value.args, self._truth, depth + 1)
         truths = {None if result is UNKNOWN else bool(result) for _, result in self._outcomes(value, depth)}
         return truths.pop() if len(truths) == 1 else None
 
@@ -115,10 +106,10 @@ class Folder:
         for path, inner in value.alternatives:
             left: Condition = ()
             for literal in path:
-                truth = self._truth(literal.test, depth + 1)
-                if truth is None:
+                holds = self._literal(literal, depth + 1)
+                if holds is None:
                     left = extend(left, (literal,))
-                elif truth is not literal.holds:
+                elif not holds:
                     break
             else:
                 for more, result in self._outcomes(inner, depth + 1):

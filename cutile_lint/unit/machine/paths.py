@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cutile_lint.unit.machine.logic import joined, negated
 from cutile_lint.unit.machine.values import (
     Choice,
     Closure,
@@ -35,14 +36,9 @@ def truth(value: Value) -> bool | None:
         return bool(value.entries)
     if isinstance(value, Term):
         if value.op == "not":
-            inner = truth(value.base)
-            return None if inner is None else not inner
+            return negated(truth(value.base))
         if value.op in ("and", "or"):
-            parts = [truth(arg) for arg in value.args]
-            decisive = value.op == "or"
-            if decisive in parts:
-                return decisive
-            return None if None in parts else not decisive
+            return joined(value.op == "or", value.args, truth)
     if isinstance(value, Choice):
         outcomes = {truth(inner) for _, inner in value.alternatives}
         return outcomes.pop() if len(outcomes) == 1 else None
@@ -117,20 +113,11 @@ def _implied(test: Value, facts: dict[object, bool], itself: bool = True) -> boo
         return outcomes.pop() if len(outcomes) == 1 else None
     if isinstance(test, Term):
         if test.op == "not":
-            inner = _implied(test.base, facts)
-            return None if inner is None else not inner
+            return negated(_implied(test.base, facts))
         if test.op in ("and", "or"):
-            decisive = test.op == "or"
-            answer: bool | None = not decisive
-            for arg in test.args:
-                part = _implied(arg, facts)
-                if part is decisive:
-                    return decisive
-                answer = None if part is None else answer
-            return answer
+            return joined(test.op == "or", test.args, _implied, facts)
         if (positive := _positive(test)) is not None:
-            inner = facts.get(positive.key())
-            return None if inner is None else not inner
+            return negated(facts.get(positive.key()))
     return truth(test)
 
 
