@@ -38,16 +38,11 @@ class Together(Exception):
 
 
 class Parts:
-    """The ops of one file.
+    """The ops of one file; ``program``: the files of all runs."""
 
-    ``program``: the files for a run from the beginning; ``units``: makes the ops with the given numbers (None: all); ``run``: runs
-    the rules on one of them.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, program: Program) -> None:
         self.parts: list[Part] = []
-        #: the files of all runs
-        self.program: Program | None = None
+        self.program = program
         #: what was looked at for any of them
         self.common = Watch()
         #: trees of the open files among it
@@ -57,17 +52,16 @@ class Parts:
         self._links: Links | None = None
 
     def bring_up(
-        self,
-        program: Callable[[], Program],
-        units: Callable[[Program, Container[int] | None], list[KernelUnit]],
-        run: Callable[[KernelUnit], Report],
+        self, units: Callable[[Program, Container[int] | None], list[KernelUnit]], run: Callable[[KernelUnit], Report]
     ) -> None:
-        """Run what is stale, or everything the first time. Raises :class:`Together`."""
+        """Run what is stale, or everything the first time. Raises :class:`Together`.
+
+        ``units`` makes the ops with the given numbers (None: all), ``run`` runs the rules on one of them.
+        """
         numbers = self.stale
         if self.parts and not numbers:
             return
         self._links = None
-        self.program = self.program or program()
         with watching(self.common):
             made = units(self.program, numbers if self.parts else None)
             if not made or (self.parts and len(made) != len(numbers)):
@@ -144,8 +138,7 @@ class Parts:
         self.common.looked = self._now(common, change)
         self.common.spans[path] = set(moved)
         self.trees[path] = change.new
-        if self.program is not None:
-            self.program.put(change.new)
+        self.program.put(change.new)
         return True
 
     def _unseen(self, change: Change, path: Path) -> bool:

@@ -413,11 +413,10 @@ class Session:
 
     def _by_op(self, key: Key, proceed: Callable[[], None]) -> Outcome | None:
         """The check of a file near the user: only those of its ops are run that a change concerns."""
-        parts = self._parts.pop(key, None) or Parts()
         plan = self._plan_of[key]
+        parts = self._parts.pop(key, None) or Parts(plan.program(self._trees))
         try:
             parts.bring_up(
-                lambda: plan.program(self._trees),
                 lambda program, numbers: plan.units_of(key, program, numbers),
                 lambda unit: run([unit], self._rules, self._settings_for, known=self._codes.get, proceed=proceed),
             )
