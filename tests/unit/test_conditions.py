@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cutile_lint.unit.flows.axes import Step, cycles, order_of
-from cutile_lint.unit.flows.conditions import FLAG, is_obscure, possible, substituted, together
-from cutile_lint.unit.machine.values import Choice, Known, Literal, Term
+from cutile_lint.unit.flows.conditions import FLAG, is_obscure, possible, substitute, substituted, together
+from cutile_lint.unit.machine.values import MAX_NESTING, Choice, Items, Known, Literal, Term
 
 FLAG_A = Term("input", "transpose_a")
 PERSISTENT = Term("input", "static_persistent")
@@ -38,6 +38,16 @@ def test_opposite_and_independent_flags_do_not_come_together() -> None:
 def test_a_choice_by_another_flag_is_followed() -> None:
     one_or_none = Choice([((Literal(FLAG_A, True),), Known(1)), ((Literal(FLAG_A, False),), Known(0))])
     assert together((Literal(FLAG_A, True),), through(one_or_none)) is True
+
+
+def test_a_container_that_grows_too_large_is_open_and_not_an_empty_one() -> None:
+    deep = Term("input", "x")
+    for _ in range(MAX_NESTING - deep.nesting):
+        deep = Term("unary", "-", (deep,))
+    small, large = (substitute(Items("list", [TRANS, FLAG_A]), {TRANS.key(): value}) for value in (deep.base, deep))
+    assert isinstance(small, Items) and isinstance(large, Items)
+    assert len(small.items) == 2 and not small.open
+    assert large.open
 
 
 def test_what_the_path_refuses_is_not_possible() -> None:

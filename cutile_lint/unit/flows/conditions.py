@@ -393,9 +393,7 @@ def substitute(value: Value, symbols: Mapping[object, Value]) -> Value:
             ]
             return Choice(kept, one.place)
         if isinstance(one, Items) and any(visit(item) is not item for item in one.items):
-            copy = Items(one.kind, [visit(item) for item in one.items], one.place, one.conditions, one.born)
-            copy.open = one.open
-            return copy
+            return one.with_items([visit(item) for item in one.items])
         return one
 
     return visit(value)

@@ -112,9 +112,7 @@ def _items(machine: Machine, base: Items, name: str, arguments: Arguments) -> Va
         return Known(None)
     if name == "copy":
         machine.steps += len(base.items)
-        copy = Items(base.kind, list(base.items), base.place, list(base.conditions), base.born)
-        copy.open = base.open
-        return copy
+        return base.with_items(list(base.items))
     if name in ("pop", "remove", "clear", "discard", "sort", "reverse"):
         base.open = base.open or name in ("pop", "remove", "clear", "discard")
         return Known(None) if name != "pop" else None

@@ -60,9 +60,7 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
     if name in _SAME and not arguments.positional:
         if isinstance(base, Items) and name in ("clone", "to_vec", "to_owned", "collect"):
             machine.steps += len(base.items)
-            copy = Items(base.kind, list(base.items), base.place, list(base.conditions), base.born)
-            copy.open = base.open
-            return copy
+            return base.with_items(list(base.items))
         return base
     args = arguments.positional
     place = machine.place(node)

@@ -58,9 +58,7 @@ def opened(value: Value) -> Value:
     if isinstance(value, Items) and value.kind == "tuple":
         items = [opened(item) for item in value.items]
         if any(new is not old for new, old in zip(items, value.items, strict=True)):
-            made = Items("tuple", items, value.place, value.conditions, value.born)
-            made.open = made.open or value.open
-            return made
+            return value.with_items(items)
     if isinstance(value, Choice):
         return Choice([(path, opened(inner)) for path, inner in value.alternatives], value.place, value.trail)
     if isinstance(value, Term) and value.op == "call" and value.name in ("hash", "repr", "str") and len(value.args) == 1:

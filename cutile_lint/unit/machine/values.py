@@ -280,6 +280,12 @@ class Items(Value):
             return _key_of(("tuple", tuple(item.key() for item in self.items)), self.size)
         return ("id", id(self))
 
+    def with_items(self, items: list[Value]) -> Items:
+        """A container like this one, with these in the places of its items."""
+        made = Items(self.kind, items, self.place, list(self.conditions), self.born)
+        made.open = made.open or self.open
+        return made
+
     def extend(self, others: Items) -> None:
         """Add the items of ``others``, each under its condition there."""
         self.items.extend(others.items)
