@@ -183,17 +183,18 @@ def _repetition(token: Token, given: list[Token], at: int, parses: Parses, found
             break
         rounds.append(taken)
         end = after
-    for name in _variables(token.inner):
+    for name in variables(token.inner):
         found[name] = [taken[name] for taken in rounds]
     return end if rounds or token.operator != "+" else None
 
 
-def _variables(pattern: list[Token]) -> list[str]:
+def variables(pattern: list[Token]) -> list[str]:
+    """The names of all metavariables, in groups and repetitions too."""
     names: list[str] = []
     for token in pattern:
         if token.kind == "variable":
             names.append(token.text)
-        names += _variables(token.inner)
+        names += variables(token.inner)
     return names
 
 

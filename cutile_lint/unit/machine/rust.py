@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
@@ -384,8 +385,7 @@ class RustDialect(Dialect):
         if not groups:
             machine.run(node.body)
             return
-        for position in range(max(len(value.elements) for value in groups.values())):
-            scope = self.round_scope(machine, groups, position)
+        for scope in self.rounds(machine, groups):
             with machine.inside(scope=scope):
                 machine.run(node.body)
             self._bring_out(machine, scope, machine.scope)
@@ -396,12 +396,14 @@ class RustDialect(Dialect):
             if not name.startswith("$"):
                 machine.journal.write(around.names, name, bound)
 
-    def round_scope(self, machine: Machine, groups: dict[str, Repeated], position: int) -> Scope:
-        scope = Scope(machine.scope.source, machine.scope, machine.scope.function, transparent=True)
-        for name, value in groups.items():
-            if position < len(value.elements):
-                scope.names[name] = value.elements[position]
-        return scope
+    def rounds(self, machine: Machine, groups: dict[str, Repeated]) -> Iterator[Scope]:
+        """A scope for each round of a repetition, with the elements that its metavariables have there."""
+        for position in range(max(len(value.elements) for value in groups.values())):
+            scope = Scope(machine.scope.source, machine.scope, machine.scope.function, transparent=True)
+            for name, value in groups.items():
+                if position < len(value.elements):
+                    scope.names[name] = value.elements[position]
+            yield scope
 
     def arm_test(self, machine: Machine, arm: syntax.Arm, subject: Value) -> Value:
         """An arm in a repetition (``$( stringify!($ty) => … )+``) stands for one arm per element: its body is run once for all of them."""
@@ -409,8 +411,8 @@ class RustDialect(Dialect):
         if not groups:
             return machine.match(arm.pattern, subject)
         tests = []
-        for position in range(max(len(value.elements) for value in groups.values())):
-            with machine.inside(scope=self.round_scope(machine, groups, position)):
+        for scope in self.rounds(machine, groups):
+            with machine.inside(scope=scope):
                 tests.append(machine.match(arm.pattern, subject))
         open_tests = [test for test in tests if truth(test) is not False]
         if len(open_tests) <= 1 or any(truth(test) is True for test in open_tests):
@@ -429,8 +431,8 @@ class RustDialect(Dialect):
         if not groups:
             return [machine.evaluate(node)]
         values = []
-        for position in range(max(len(value.elements) for value in groups.values())):
-            with machine.inside(scope=self.round_scope(machine, groups, position)):
+        for scope in self.rounds(machine, groups):
+            with machine.inside(scope=scope):
                 values.append(machine.evaluate(node))
         return values
 

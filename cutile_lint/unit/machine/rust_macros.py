@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
-from cutile_lint.frontends.rust.tokens import Bindings, Token, match, tokens
+from cutile_lint.frontends.rust.tokens import Bindings, Token, match, tokens, variables
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.machine import rust
 from cutile_lint.unit.machine.values import Value
@@ -97,23 +97,18 @@ def _stands_for(machine: Machine, token: Token) -> Token:
 def _rounds(machine: Machine, token: Token, left: list[int]) -> list[Token]:
     dialect = machine.dialect
     assert isinstance(dialect, rust.RustDialect)
-    groups = {name: value for name in _names(token.inner) if isinstance(value := machine.scope.lookup(name), rust.Repeated)}
+    groups = {name: value for name in variables(token.inner) if isinstance(value := machine.scope.lookup(name), rust.Repeated)}
     if not groups:
         raise _NotKnown
     result: list[Token] = []
-    for position in range(max(len(value.elements) for value in groups.values())):
+    for position, scope in enumerate(dialect.rounds(machine, groups)):
         if position and token.text:
             result.append(Token("mark", token.text, token.span, moved=True))
-        with machine.inside(scope=dialect.round_scope(machine, groups, position)):
+        with machine.inside(scope=scope):
             for part in _filled(machine, token.inner, left):
                 part = Token(part.kind, part.text, part.span, part.inner, value=part.value, moved=True)
                 result.append(part)
     return result
-
-
-def _names(given: list[Token]) -> list[str]:
-    names = [token.text for token in given if token.kind == "variable"]
-    return names + [name for token in given for name in _names(token.inner)]
 
 
 # ── values ─────────────────────────────────────────────────────────────────
