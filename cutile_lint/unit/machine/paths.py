@@ -253,16 +253,10 @@ def _facts(paths: tuple[Condition, ...]) -> _Facts:
     known = _ASKED.get(key)
     if known is not None:
         return known[1]
-    before = _facts(paths[:-1]) if len(paths) > 1 else None
-    start = len(flat) - len(paths[-1])
-    if before is None:
-        for start in range(len(key) - 1, 0, -1):
-            if (asked := _ASKED.get(key[:start])) is not None:
-                before = asked[1]
-                break
-        else:
-            start = 0
-    facts = _Facts(flat[start:], before)
+    if len(paths) > 1:
+        _facts(paths[:-1])  # is asked again with other last ones
+    start = next((start for start in range(len(key), 0, -1) if key[:start] in _ASKED), 0)
+    facts = _Facts(flat[start:], _ASKED[key[:start]][1] if start else None)
     if len(_ASKED) >= _MAX_ASKED:
         _ASKED.clear()
     _ASKED[key] = (flat, facts)  # the path keeps the literals, and so their identities, alive
