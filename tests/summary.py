@@ -23,7 +23,7 @@ def tables(reports: list[pytest.TestReport]) -> dict[str, str]:
 
 
 def _told(reports: Iterable[pytest.TestReport], key: str) -> Iterable[dict]:
-    return (json.loads(value) for report in reports for name, value in report.user_properties if name == key)  # type: ignore[arg-type]
+    return (json.loads(str(value)) for report in reports for name, value in report.user_properties if name == key)
 
 
 def _fixes(reports: list[pytest.TestReport]) -> str:
