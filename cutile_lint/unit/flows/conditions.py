@@ -23,7 +23,9 @@ FLAG = regex(rf"^(?:is_|do_)?trans(?:pose|posed)?(?:_{_OPERAND}|[ABab0-9])?$|^{_
 
 _ORDER: dict[str, Callable] = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 #: a comparison, and the one that holds when it does not
-_OPPOSITE = {"<": ">=", "<=": ">"}
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+#: comparisons that are atoms; the others are their opposites
+_ATOMIC = (">", ">=")
 
 Assignment = dict[object, bool]
 
@@ -95,9 +97,8 @@ def _ordered(subject: Value, name: str, bound: Known, given: Assignment) -> bool
             return always
         truth = truth_under(inner, given)
         return None if truth is None else _ORDER[name](int(truth), bound.value)
-    if name in _OPPOSITE:
-        return negated(given.get(_order(inner, _OPPOSITE[name], bound)))
-    return given.get(_order(inner, name, bound))
+    answer = given.get(_order(inner, name, bound))
+    return answer if name in _ATOMIC else negated(answer)
 
 
 def _of_any_flag(name: str, bound: Known) -> bool | None:
@@ -107,7 +108,8 @@ def _of_any_flag(name: str, bound: Known) -> bool | None:
 
 
 def _order(subject: Value, name: str, bound: Known) -> object:
-    return ("order", subject.key(), name, bound.value)
+    """The atom of a comparison with a number: its own, or the one of the opposite."""
+    return ("order", subject.key(), name if name in _ATOMIC else _OPPOSITE[name], bound.value)
 
 
 def _over(choice: Choice, given: Assignment, question) -> bool | None:
@@ -214,7 +216,7 @@ def _order_atoms(subject: Value, name: str, bound: Known, found: dict[object, No
         if _of_any_flag(name, bound) is None:
             atoms(inner, found, depth)
     elif not isinstance(inner, Known):
-        found.setdefault(_order(inner, _OPPOSITE.get(name, name), bound))
+        found.setdefault(_order(inner, name, bound))
 
 
 def _coherent(given: Assignment) -> bool:
@@ -228,7 +230,7 @@ def _in_order(given: Assignment) -> bool:
     for key, holds in given.items():
         if isinstance(key, tuple) and key[0] == "order":
             _, subject, name, bound = key
-            bounds.setdefault(subject, []).append((name if holds else {">": "<=", ">=": "<"}[name], bound))
+            bounds.setdefault(subject, []).append((name if holds else _OPPOSITE[name], bound))
     for subject, ordered in bounds.items():
         equal = [key[2] for key, holds in given.items() if holds and isinstance(key, tuple) and key[:2] == ("equal", subject)]
         numbers = [0] if given.get(subject) is False else [number for key in equal if (number := _number(key)) is not None]
