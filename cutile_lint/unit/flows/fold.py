@@ -68,10 +68,13 @@ class Folder:
     def _truth(self, value: Value, depth: int) -> bool | None:
         known = self._truths.get(id(value))
         if known is None:
-            neutral = self._neutral if self._neutral is not None and self._neutral.is_free(value) else None
+            neutral = self._neutral_for(value)
             found = neutral._truth(value, depth) if neutral is not None else self._tested(value, depth)
             known = self._truths[id(value)] = (value, found)
         return known[1]
+
+    def _neutral_for(self, value: Value) -> Neutral | None:
+        return self._neutral if self._neutral is not None and self._neutral.is_free(value) else None
 
     def _tested(self, value: Value, depth: int) -> bool | None:
         if isinstance(value, Term) and value.op in ("and", "or") and depth < _MAX_DEPTH:
@@ -87,7 +90,7 @@ class Folder:
         if isinstance(value, (Choice, Term)):
             known = self._known.get(id(value))
             if known is None:
-                neutral = self._neutral if self._neutral is not None and self._neutral.is_free(value) else None
+                neutral = self._neutral_for(value)
                 found = neutral._outcomes(value, depth) if neutral is not None else self._worked_out(value, depth)
                 known = self._known[id(value)] = (value, found)
             return known[1]
