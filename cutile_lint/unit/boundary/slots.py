@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.cdef import CFault, CFunction, CParam, Declarations, parse, text_place
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Span
+from cutile_lint.unit.answers import Answers
 from cutile_lint.unit.launches import KernelLaunch, Launch
 from cutile_lint.unit.linking.crate import Export
 from cutile_lint.unit.machine.values import Choice, Items, Known, Term, Value, alternatives, subterms
@@ -87,7 +88,7 @@ class Boundary:
     text: Known | None = None
     declarations: Declarations | None = None
     #: what has been worked out about pairs of launches, by the question
-    answers: dict[object, Any] = field(default_factory=dict)
+    answers: Answers = field(default_factory=Answers)
 
     @property
     def symbol(self) -> str:

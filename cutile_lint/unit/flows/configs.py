@@ -44,10 +44,7 @@ class Config:
 
     def folder(self, tuning: Tuning) -> Folder:
         """Evaluates with this config as the tuner's ``cfg``."""
-        known = tuning.answers.get(self)
-        if not isinstance(known, Folder):
-            known = tuning.answers[self] = self._folder(tuning)
-        return known
+        return tuning.answers.once(self, lambda: self._folder(tuning))
 
     def _folder(self, tuning: Tuning) -> Folder:
         def lookup(term: Term) -> Value | None:
@@ -60,10 +57,7 @@ class Config:
                 return Known((name.value in self.fields) is (term.name == "in")) if isinstance(name, Known) else None
             return None
 
-        neutral = tuning.answers.get(Neutral)
-        if not isinstance(neutral, Neutral):
-            neutral = tuning.answers[Neutral] = Neutral(lambda term: term.op == "config")
-        return Folder(lookup, neutral)
+        return Folder(lookup, tuning.answers.once(Neutral, lambda: Neutral(lambda term: term.op == "config")))
 
 
 def is_config(value: Value, tuning: Tuning) -> bool:
@@ -72,12 +66,11 @@ def is_config(value: Value, tuning: Tuning) -> bool:
 
 def configs_of(tuning: Tuning) -> list[Config] | None:
     """All configs of a tuner call with their conditions; None when some are not known."""
-    if tuning.configs is None:
+    configs = tuning.configs
+    if configs is None:
         return None
-    if _configs not in tuning.answers:
-        tuning.answers[_configs] = _configs(tuning.configs, ())
-    found = tuning.answers[_configs]
-    return [*found] if isinstance(found, list) else None
+    found = tuning.answers.once(_configs, lambda: _configs(configs, ()))
+    return [*found] if found is not None else None
 
 
 def _configs(configs: Value, base: Condition) -> list[Config] | None:

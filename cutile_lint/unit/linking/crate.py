@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source
+from cutile_lint.unit.answers import Answers
 from cutile_lint.unit.linking.rust_imports import renamed
 from cutile_lint.unit.machine.rust import Macro
 from cutile_lint.unit.machine.scopes import Scope
@@ -88,7 +89,7 @@ class Crate:
     entries: dict[str, Entry] = field(default_factory=dict)
     exports: list[Export] = field(default_factory=list)
     _entry_functions: dict[int, Entry] = field(default_factory=dict)
-    _answers: dict[object, object] = field(default_factory=dict)
+    _answers: Answers = field(default_factory=Answers)
 
     def __post_init__(self) -> None:
         for module in self.modules:
@@ -132,15 +133,13 @@ class Crate:
     def _add(table: dict[str, list[Item]], item: Item) -> None:
         table.setdefault(item.name, []).append(item)
 
-    def once(self, question: object, answer: Callable[[], T]) -> T:
+    def once(self, question: Hashable, answer: Callable[[], T]) -> T:
         """The answer to a question about the crate alone: found once, for all ops and analyses that have the crate."""
-        if question not in self._answers:
-            self._answers[question] = answer()
-        return self._answers[question]  # type: ignore[return-value]
+        return self._answers.once(question, answer)
 
     def forget(self) -> None:
         """Let go of all answers. Some lead back to the crate: they would wait for a collection of cycles."""
-        self._answers.clear()
+        self._answers.forget()
 
     # ── looking things up ──
 

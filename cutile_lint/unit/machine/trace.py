@@ -5,6 +5,7 @@ from __future__ import annotations
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source
+from cutile_lint.unit.answers import Answers
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.values import Arguments, Closure, Condition, Value
 
@@ -96,7 +97,7 @@ class Tuning:
     result: Value | None = None
     config: Value | None = None
     #: what has been worked out about its configs, by the question
-    answers: dict[object, object] = field(default_factory=dict)
+    answers: Answers = field(default_factory=Answers)
 
 
 @dataclass(slots=True)

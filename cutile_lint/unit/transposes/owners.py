@@ -326,18 +326,13 @@ def generics_of(kernel: KernelLaunch) -> list[Value] | None:
 
 def symbols_of(boundary: Boundary, launch: Launch | None, kernel: KernelLaunch) -> dict[object, Value]:
     """What the export's parameters and the entry's generics are worth, in the wrapper's symbols (without it: in the export's)."""
-    question = (symbols_of, id(launch), id(kernel))
-    if question not in boundary.answers:
-        boundary.answers[question] = _symbols(boundary, launch, kernel)
-    return boundary.answers[question]  # type: ignore[no-any-return]
+    return boundary.answers.once((symbols_of, id(launch), id(kernel)), lambda: _symbols(boundary, launch, kernel))
 
 
 def path_of(boundary: Boundary, launch: Launch | None, kernel: KernelLaunch) -> Condition:
     """The export's path to a kernel's launch, in the wrapper's symbols."""
     question = (path_of, id(launch), id(kernel))
-    if question not in boundary.answers:
-        boundary.answers[question] = substituted(kernel.path, symbols_of(boundary, launch, kernel))
-    return boundary.answers[question]  # type: ignore[no-any-return]
+    return boundary.answers.once(question, lambda: substituted(kernel.path, symbols_of(boundary, launch, kernel)))
 
 
 def _symbols(boundary: Boundary, launch: Launch | None, kernel: KernelLaunch) -> dict[object, Value]:
