@@ -16,8 +16,9 @@ Shared meanings:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from cutile_lint.frontends.records import Record
 from cutile_lint.sources import Source, Span
@@ -64,6 +65,8 @@ class Node(Record):
 
 
 N = TypeVar("N", bound=Node)
+T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Expr(Node):
@@ -572,13 +575,27 @@ def _noting_body() -> property:
 
     def read(self: Function) -> list[Stmt]:
         if state.watch is not None:
-            state.watch.looked.add(self)
+            state.watch.look(self)
         return slot.__get__(self)
 
     return property(read, slot.__set__)
 
 
 Function.body = _noting_body()  # type: ignore[assignment]
+
+
+def remembered(answer: Callable[P, T]) -> Callable[P, T]:
+    """A question about functions whose last answers are kept; who asks looks at the functions each time."""
+    kept = lru_cache(maxsize=16)(answer)
+
+    @wraps(answer)
+    def asked(*nodes: P.args, **named: P.kwargs) -> T:
+        for node in nodes:
+            if isinstance(node, Function):
+                looked(node)
+        return kept(*nodes, **named)
+
+    return asked
 
 
 @dataclass(slots=True, eq=False)

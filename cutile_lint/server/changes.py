@@ -5,12 +5,12 @@ Anything that is not understood here is no :class:`Change`, and everything that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import zip_longest
 
 from cutile_lint.findings import Edit, Finding, Fix, Related
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field, replace
+from cutile_lint.server.idle import idle_statements
 from cutile_lint.server.links import Hint, Lens, Links, Spot, Thing
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.sources.texts import unchanged
@@ -191,7 +191,7 @@ def _function(change: Change, old: syntax.Function, new: syntax.Function) -> Non
     same = old.docstring == new.docstring and not change.at_end
     if same and _equals(change, old.body, new.body):
         change.pairs[old] = new
-    elif same and _equals(change, list(_effective(old)), list(_effective(new))):
+    elif same and _equals(change, old.body, new.body, idle_statements(old) | idle_statements(new)):
         change.idle.add(old)
         change.pairs[old] = new
     elif written_names(old) != written_names(new):
@@ -200,78 +200,38 @@ def _function(change: Change, old: syntax.Function, new: syntax.Function) -> Non
         change.functions.add(old)
 
 
-def _same(change: Change, old: syntax.Node, new: syntax.Node, skipped: tuple[str, ...] = ()) -> None:
-    """Raise :class:`Lost` unless the nodes say the same, each at its place."""
+def _same(
+    change: Change, old: syntax.Node, new: syntax.Node, skipped: tuple[str, ...] = (), without: frozenset[int] = frozenset()
+) -> None:
+    """Raise :class:`Lost` unless the nodes say the same, each at its place; statements ``without`` (by identity) are passed over."""
     if type(old) is not type(new):
         raise Lost
     for name in old.FIELDS:
         if name not in skipped:
-            _equal(change, getattr(old, name), getattr(new, name))
+            _equal(change, getattr(old, name), getattr(new, name), without)
 
 
-def _equal(change: Change, old: object, new: object) -> None:
+def _equal(change: Change, old: object, new: object, without: frozenset[int] = frozenset()) -> None:
     if isinstance(old, syntax.Node) and isinstance(new, syntax.Node):
-        _same(change, old, new)
+        _same(change, old, new, without=without)
     elif isinstance(old, Span) and isinstance(new, Span):
         if change.span(old) != new:
             raise Lost
     elif isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)):
+        if without:
+            old = [one for one in old if id(one) not in without]
+            new = [one for one in new if id(one) not in without]
         if len(old) != len(new):
             raise Lost
         for one, other in zip(old, new, strict=True):
-            _equal(change, one, other)
+            _equal(change, one, other, without)
     elif type(old) is not type(new) or old != new or (isinstance(old, (dict, float, complex)) and repr(old) != repr(new)):
         raise Lost
 
 
-def _equals(change: Change, old: list[syntax.Stmt], new: list[syntax.Stmt]) -> bool:
+def _equals(change: Change, old: list[syntax.Stmt], new: list[syntax.Stmt], without: frozenset[int] = frozenset()) -> bool:
     try:
-        _equal(change, old, new)
+        _equal(change, old, new, without)
     except Lost:
         return False
     return True
-
-
-# ── statements that do nothing: what one has typed of a line that nothing refers to yet ──
-
-
-def _effective(function: syntax.Function) -> Iterator[syntax.Stmt]:
-    names = {_idle_name(statement) for statement in function.body} - {None, ""}
-    if not names:
-        yield from (statement for statement in function.body if _idle_name(statement) is None)
-        return
-    idle = {id(statement) for statement in function.body if _idle_name(statement) is not None}
-    used: set[str] = {param.name for param in function.params}
-    for statement in function.body:
-        if id(statement) not in idle:
-            used.update(_words(statement))
-    seen = not used.isdisjoint(("locals", "vars", "eval", "exec", "inspect"))
-    for statement in function.body:
-        name = _idle_name(statement)
-        if name is None or (name and (name in used or seen)):
-            yield statement
-
-
-def _idle_name(statement: syntax.Stmt) -> str | None:
-    """The name that a statement is about, where all it does is to read it or to give it a number or text; "" for a constant."""
-    if isinstance(statement, syntax.ExprStmt):
-        if isinstance(statement.value, syntax.Name):
-            return statement.value.id
-        return "" if isinstance(statement.value, syntax.Const) else None
-    if isinstance(statement, syntax.Assign) and not statement.op and isinstance(statement.value, syntax.Const):
-        if len(statement.targets) == 1 and isinstance(statement.targets[0], syntax.Name) and not statement.annotation:
-            return statement.targets[0].id
-    return None
-
-
-def _words(statement: syntax.Stmt) -> Iterator[str]:
-    """Everything in a statement that may be a name."""
-    stack: list[object] = [statement]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, syntax.Node) and not isinstance(item, syntax.Const):
-            stack += [getattr(item, name) for name in item.FIELDS]
-        elif isinstance(item, (list, tuple)):
-            stack += item

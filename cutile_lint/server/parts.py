@@ -23,14 +23,21 @@ _MOST_SPANS, _MOST_ANSWERS = 5_000, 200
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """The result of one op. ``entered``: what its run looked at; ``stale``: it is to be run again."""
+    """The result of one op. ``entered``: what its run looked at, ``read``: what of it rules have looked at too; ``stale``: it is
+    to be run again."""
 
     findings: list[Finding]
     files: frozenset[Path]
     rust: frozenset[Path]
     links: Links
     entered: set[object]
+    read: set[object]
     stale: bool = False
+
+    def is_touched(self, change: Change) -> bool:
+        if not self.entered.isdisjoint(change.functions) or change.old in self.entered:
+            return True
+        return not self.read.isdisjoint(change.idle) or _walked(self.entered, change)
 
 
 class Together(Exception):
@@ -66,7 +73,7 @@ class Parts:
             made = units(self.program, numbers if self.parts else None)
             if not made or (self.parts and len(made) != len(numbers)):
                 raise Together
-            fresh = [self._part(unit, run(unit)) for unit in made]
+            fresh = [self._part(unit, run) for unit in made]
         for path, module in self.program.modules.items():
             if isinstance(self.program.workspace.source(path), OpenSource) and self.trees.setdefault(path, module) is not module:
                 raise Together
@@ -76,17 +83,21 @@ class Parts:
         else:
             self.parts = fresh
 
-    @staticmethod
-    def _part(unit: KernelUnit, report: Report) -> Part:
-        if report.errors or report.suppressions:
-            raise Together
-        return Part(
-            report.findings,
-            frozenset(source.path for source in unit.files),
-            frozenset(path for path in (*unit.layout.rust, unit.layout.library) if path is not None),
-            links_of_op(unit),
-            unit.entered.looked if unit.entered is not None else set(),
-        )
+    def _part(self, unit: KernelUnit, run: Callable[[KernelUnit], Report]) -> Part:
+        entered = unit.entered.looked if unit.entered is not None else set()
+        watch = self.common.beside(entered)
+        with watching(watch):
+            report = run(unit)
+            if report.errors or report.suppressions:
+                raise Together
+            return Part(
+                report.findings,
+                frozenset(source.path for source in unit.files),
+                frozenset(path for path in (*unit.layout.rust, unit.layout.library) if path is not None),
+                links_of_op(unit),
+                entered,
+                watch.read_again,
+            )
 
     @property
     def stale(self) -> list[int]:
@@ -119,19 +130,19 @@ class Parts:
             return False
         if not common.isdisjoint(change.idle):
             return False
-        if any(change.concerns(one[1]) for one in common if isinstance(one, tuple) and one[0] is change.old):
+        if _walked(common, change):
             return False
         try:
             moved = {change.span(Span(start, end)) for start, end in read}
             for part in self.parts:
                 if part.stale:
                     continue
-                if not part.entered.isdisjoint(change.functions) or change.old in part.entered:
+                if part.is_touched(change):
                     part.stale = True
                 else:
                     part.findings = [change.finding(one) for one in part.findings]
                     part.links = change.links(part.links)
-                part.entered = self._now(part.entered, change)
+                part.entered, part.read = self._now(part.entered, change), self._now(part.read, change)
             self._links = change.links(self._links) if self._links is not None and not self.stale else None
         except Lost:
             return False
@@ -162,3 +173,8 @@ class Parts:
             else:
                 moved.add(change.new if one is change.old else change.pairs.get(one, one))
         return moved - change.functions
+
+
+def _walked(looked: Iterable[object], change: Change) -> bool:
+    """Nodes of kinds that are in changed functions were gone through."""
+    return any(change.concerns(one[1]) for one in looked if isinstance(one, tuple) and one[0] is change.old)

@@ -189,13 +189,14 @@ class Service:
                     break
                 proceed()
                 outcome = await self._behind(self._checked, key, proceed)
-                self._take(key, outcome)
+                self._take(key, outcome, generation)
                 progress.step()
             self._mark(await self._behind(self._settled, opened), generation)
             for message in await self._behind(self.session.settings_messages):
                 self.tell(message)
             self._complete = self._generation == generation
-            self._publish()
+            if self._complete:
+                self._publish()
             self._refresh()
             await self._behind(self._rubbish.settle)
         finally:
@@ -232,14 +233,15 @@ class Service:
         for key in update.gone:
             self.view.outcomes.pop(key, None)
 
-    def _take(self, key: Key, outcome: Outcome) -> None:
+    def _take(self, key: Key, outcome: Outcome, generation: int) -> None:
         before = self.view.outcomes.get(key)
         self.view.outcomes[key] = outcome
         for error in outcome.errors:
             log(error)
             self.tell(error)
-        paths = {one.path for one in (*outcome.findings, *(before.findings if before else ()))}
-        self._publish(path for path in paths if self.documents.get(path) is None)
+        if self._generation == generation:  # a file that was open then may be closed now
+            paths = {one.path for one in (*outcome.findings, *(before.findings if before else ()))}
+            self._publish(path for path in paths if self.documents.get(path) is None)
 
     async def _behind(self, work: Callable[..., T], *arguments: Any) -> T:
         """Do something on the analysing thread."""

@@ -24,7 +24,7 @@ class ClientSettings:
     target_arch: str | None = None
     target_version: str | None = None
     #: milliseconds of quiet before an analysis starts
-    debounce: int = 15
+    debounce: int = 5
     hover: bool = True
     navigation: bool = True
     inlay_hints: bool = True

@@ -6,7 +6,7 @@ A result that did not look at what was changed stays good. Without a watch (ever
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,23 @@ from typing import Any
 class Watch:
     """Notes of one analysis."""
 
-    __slots__ = ("answers", "looked", "spans", "whole")
+    __slots__ = ("answers", "known", "looked", "read_again", "spans", "whole")
 
     def __init__(self) -> None:
         #: functions whose body was read, modules that were walked
         self.looked: set[object] = set()
+        #: what is noted elsewhere already, and which of it was read here once more
+        self.known: Set[object] = frozenset()
+        self.read_again: set[object] = set()
         #: parts of texts that were read, by file
         self.spans: dict[Path, set[tuple[int, int]]] = {}
         #: texts that were read in a way that nothing is known of
         self.whole: set[Path] = set()
         #: questions about a whole text (with what else is in them) and their answers, by file
         self.answers: dict[Path, dict[tuple[Callable[..., Any], tuple[Hashable, ...]], Any]] = {}
+
+    def look(self, what: object) -> None:
+        (self.read_again if what in self.known else self.looked).add(what)
 
     def read(self, path: Path, start: int, end: int) -> None:
         self.spans.setdefault(path, set()).add((start, end))
@@ -34,6 +40,12 @@ class Watch:
         """A watch with functions of its own and all else in common."""
         made = Watch()
         made.spans, made.whole, made.answers = self.spans, self.whole, self.answers
+        return made
+
+    def beside(self, known: Set[object]) -> Watch:
+        """A watch with all in common, which tells what is ``known`` from the rest."""
+        made = self.apart()
+        made.looked, made.known = self.looked, known
         return made
 
 
@@ -61,6 +73,19 @@ def apart() -> Iterator[Watch | None]:
         yield watch
 
 
+def know_nothing() -> None:
+    """From here on, the analysis notes everything in common: what it finds may be kept where others find it."""
+    if state.watch is not None:
+        state.watch.known = frozenset()
+
+
+@contextmanager
+def for_all() -> Iterator[None]:
+    """Note everything in common: others will use what is found here, who may not know what this analysis knows."""
+    with watching(state.watch.beside(frozenset()) if state.watch is not None else None):
+        yield
+
+
 def looked(what: object) -> None:
     if state.watch is not None:
-        state.watch.looked.add(what)
+        state.watch.look(what)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Source
-from cutile_lint.sources.watch import Watch, looked
+from cutile_lint.sources.watch import Watch, know_nothing, looked
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.linking.crate import Crate, Entry, Export
 from cutile_lint.unit.linking.layout import OpFiles
@@ -62,6 +62,7 @@ class KernelUnit:
     def siblings(self) -> list[KernelUnit]:
         """The ops of the same wrapper, this one among them: they share its helpers."""
         found = self._find_siblings()
+        know_nothing()
         for unit in found:
             for one in unit.entered.looked if unit.entered is not None else ():
                 looked(one)

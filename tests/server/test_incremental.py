@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,7 +81,8 @@ def edited(text: str, chance: random.Random) -> str:
         rows = [at for at, line in enumerate(lines) if line.startswith("    ") and line.strip()]
         row = chance.choice(rows or [row])
         indent = lines[row][: len(lines[row]) - len(lines[row].lstrip())]
-        lines.insert(row + chance.randrange(2), f"{indent}{chance.choice(LINES)}\n")
+        line = chance.choice(LINES) if chance.random() < 0.7 else chance.choice(re.findall(r"\b[A-Za-z_]\w*\b", text))
+        lines.insert(row + chance.randrange(2), f"{indent}{line}\n")
     elif kind == 4:
         del lines[row]
     elif kind == 5:

@@ -10,25 +10,31 @@ from collections.abc import Iterator
 from typing import Any
 
 from cutile_lint.frontends import syntax as s
-from cutile_lint.frontends.python.layout import statements
+from cutile_lint.frontends.python.layout import line_end, own_comments, statements
+from cutile_lint.sources import Span
 
 
 def moved_text(module: s.Module, statement: s.Stmt, indent: str, comment_lines: int, alone: bool) -> str | None:
     """The lines of a simple statement at another indentation, with the last ``comment_lines`` comment lines above it.
 
-    ``alone`` keeps a comment behind the statement as well. None for a statement with a body, and for a file that LibCST
-    cannot read or not give back byte for byte.
+    ``alone`` keeps a comment behind the statement as well. None for a statement with a body, and where LibCST cannot read the
+    text or not give it back byte for byte.
     """
     import libcst as cst
 
-    text = module.source.text.removeprefix("\ufeff")
+    source = module.source
+    around = next(one for one in module.body if one.span.covers(statement.span))
+    start, end = own_comments(source, around.span.start)[0], line_end(source, around.span.end)
+    # comments at the start of a text belong to the text, not to its first statement
+    text = f"pass{source.newline}{source.slice(Span(start, end))}"
     try:
         tree = cst.parse_module(text)
     except (cst.ParserSyntaxError, RecursionError):
         return None
     if tree.code != text:
         return None
-    theirs, ours = list(_statements(tree, cst)), list(statements(module.body))
+    beside = [one for one in module.body if start <= one.span.start and one.span.end <= end]
+    theirs, ours = list(_statements(tree, cst))[1:], list(statements(beside))
     if len(theirs) != len(ours):
         return None
     node, line = next(pair for pair, own in zip(theirs, ours, strict=True) if own is statement)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from cutile_lint.frontends import syntax
 from cutile_lint.regex import regex
@@ -16,10 +15,6 @@ from cutile_lint.unit.runs import Run
 _CACHES = regex(r"(^|\.)(cache|lru_cache|cached|memoize|memoized|once|run_once|call_once|cached_property)$")
 _MISSES = frozenset(["KeyError", "AttributeError", "LookupError", "NameError"])
 _SWITCH = regex(r"debug|check|verif|validat|canary|dry|test|trace|profil|warm|smoke|sanity|assert", re.IGNORECASE)
-
-
-#: functions of which the statements are kept
-_FUNCTIONS = 16
 
 
 def seldom(run: Run, event: Event) -> bool:
@@ -291,7 +286,7 @@ def _made_in_call(event: Event, function: syntax.Function) -> bool:
     )
 
 
-@lru_cache(maxsize=_FUNCTIONS)
+@syntax.remembered
 def _scopes_and_writes(function: syntax.Function) -> tuple[list[syntax.Scope], list[syntax.Assign]]:
     """A function's own ``global``, ``nonlocal`` and assignments, without those of functions inside."""
     scopes: list[syntax.Scope] = []
@@ -313,7 +308,7 @@ def _ifs_around(function: syntax.Function, statement: syntax.Stmt) -> tuple[synt
     return _ifs_by_statement(function).get(statement.span, ())
 
 
-@lru_cache(maxsize=_FUNCTIONS)
+@syntax.remembered
 def _ifs_by_statement(function: syntax.Function) -> dict[Span, tuple[syntax.If, ...]]:
     """The ``if`` statements in whose body each statement stands, which is known by its place."""
     found: dict[Span, tuple[syntax.If, ...]] = {}

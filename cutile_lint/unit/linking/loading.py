@@ -89,12 +89,15 @@ def _wrapper_units(
     if found and not names:
         return []
     if not names:
-        loose = run_unregistered(program, wrapper)
+        with apart() as entered:
+            loose = run_unregistered(program, wrapper)
         name = wrapper.parent.name if wrapper.stem in ("wrapper", "__init__") else wrapper.stem
         if not loose:
             files = layout.files_of(wrapper)
             return [KernelUnit(name, files, program, settings, [])] if files.exports else []
-        return [KernelUnit(name, layout.files_of(wrapper, _modules(loose)), program, settings, loose)]
+        whole = KernelUnit(name, layout.files_of(wrapper, _modules(loose)), program, settings, loose)
+        whole.entered = entered
+        return [whole]
     made: dict[int, KernelUnit] = {}
 
     def unit(number: int) -> KernelUnit:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cutile_lint.config.settings import RUNTIME_NAMES
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Source
-from cutile_lint.sources.watch import watching
+from cutile_lint.sources.watch import for_all, watching
 from cutile_lint.sources.workspace import Workspace
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.values import Entries, Items, Known, Term, Value
@@ -126,7 +126,8 @@ class Program:
         if known is None:
             self._asking.append(set())
             try:
-                found = answer()
+                with for_all():
+                    found = answer()
             finally:
                 read = self._asking.pop()
             known = self._answers[question] = (found, read)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources.nested import Nested
@@ -14,7 +13,7 @@ def bindings(root: syntax.Module | syntax.Function, name: str) -> list[syntax.No
     return sorted((node for node, bound in _bound(root) if bound == name), key=lambda node: node.span.start)
 
 
-@lru_cache(maxsize=16)
+@syntax.remembered
 def own_bindings(function: syntax.Function) -> list[tuple[syntax.Node, str]]:
     """(node, name) for each binding in the function's own scope: parameters, and what its body binds outside of inner functions."""
     others = (other for other in function.walk() if isinstance(other, syntax.Function) and other is not function)
@@ -25,6 +24,11 @@ def own_bindings(function: syntax.Function) -> list[tuple[syntax.Node, str]]:
         if owner is None or (isinstance(node, syntax.FunctionDef) and node.function is owner):
             found.append((node, name))
     return found
+
+
+def bound_in(function: syntax.Function) -> set[str]:
+    """Names that get a value in a function or in one inside of it; its own parameters only where they get another."""
+    return {name for node, name in _bound(function) if node not in function.params}
 
 
 def mentions(root: syntax.Module | syntax.Function, name: str) -> int:

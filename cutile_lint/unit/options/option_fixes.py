@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.python import rewrite
+from cutile_lint.frontends.python.layout import enclosing
 from cutile_lint.sources import Place
 from cutile_lint.unit.flows.configs import configs_of, is_config
 from cutile_lint.unit.flows.origins import Origin, named_values, node_at
@@ -53,11 +54,11 @@ def _fix(message: str, change: rewrite.Rewrite | None, *, safe: bool) -> Fix | N
 
 def _whole_choice(module: syntax.Module, node: syntax.Expr, text: str) -> syntax.Expr:
     """The conditional expression around a node whose other branch is what the node becomes."""
-    for outer in module.nodes(syntax.Cond):
-        if outer.orelse is not None and node in (outer.then, outer.orelse):
-            other = outer.orelse if node is outer.then else outer.then
-            if module.source.slice(other.span) == text:
-                return outer
+    outer = enclosing(module, node)
+    if isinstance(outer, syntax.Cond) and outer.orelse is not None and node is not outer.test:
+        other = outer.orelse if node is outer.then else outer.then
+        if module.source.slice(other.span) == text:
+            return outer
     return node
 
 

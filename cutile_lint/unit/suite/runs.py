@@ -9,6 +9,7 @@ from pathlib import Path
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source
+from cutile_lint.sources.watch import for_all
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.machine.machine import Machine
 from cutile_lint.unit.machine.python import PythonDialect
@@ -153,6 +154,7 @@ class SuiteTest:
 class Suite:
     """One test file, loaded. ``module`` is None when it cannot be read."""
 
+    @for_all()
     def __init__(self, parent: Program, path: Path, root: Path) -> None:
         self.program = SuiteProgram(parent, root)
         self.path = path
@@ -161,6 +163,7 @@ class Suite:
         self.machine = SuiteMachine(SuiteDialect(self.program))
         self.scope: Scope | None = self.program.load(self.machine, path) if self.module is not None else None
 
+    @for_all()
     def run(self, closure: Closure, inputs: dict[str, Value]) -> Trace:
         machine = self.machine
         machine.trace = Trace()
@@ -170,6 +173,7 @@ class Suite:
         return machine.run_callable(closure, inputs)
 
     @cached_property
+    @for_all()
     def tests(self) -> list[SuiteTest]:
         """The file's test functions and methods, with what they are parametrized with."""
         found: list[SuiteTest] = []

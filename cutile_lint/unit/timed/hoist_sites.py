@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
@@ -100,13 +99,14 @@ def mention(statement: syntax.Stmt, call: syntax.Call) -> bool:
     return any(isinstance(node, syntax.Name) and node.id in wanted for test in tests for node in test.walk())
 
 
-@lru_cache(maxsize=16)
 def _owner(module: syntax.Module, function: syntax.Function) -> syntax.Function | None:
-    around = [other for other in module.functions() if other is not function and other.span.covers(function.span)]
+    nodes = (node for top in module.body if top.span.covers(function.span) for node in top.walk())
+    functions = (node for node in nodes if isinstance(node, syntax.Function) and node is not function)
+    around = [other for other in functions if other.span.covers(function.span)]
     return min(around, key=lambda other: other.span.end - other.span.start, default=None)
 
 
-@lru_cache(maxsize=16)
+@syntax.remembered
 def _statement_of(owner: syntax.Function, function: syntax.Function) -> syntax.Stmt | None:
     """The innermost statement of ``owner`` around the definition of ``function``."""
     found: syntax.Stmt | None = None

@@ -20,7 +20,7 @@ const KEYS: Record<string, unknown> = {
   targetArch: "",
   targetVersion: "",
   scope: "workspace",
-  debounce: 15,
+  debounce: 5,
   hover: true,
   navigation: true,
   inlayHints: true,
