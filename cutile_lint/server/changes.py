@@ -5,7 +5,9 @@ Anything that is not understood here is no :class:`Change`, and everything that 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from itertools import zip_longest
+from pathlib import Path
 
 from cutile_lint.findings import Edit, Finding, Fix, Related
 from cutile_lint.frontends import syntax
@@ -63,6 +65,16 @@ class Change:
         elif last > self.start:
             raise Lost
         return Span(first, last)
+
+    def is_in(self, spans: Mapping[Path, Set[tuple[int, int]]]) -> bool:
+        """Some of the spans, by file, touch the change."""
+        return any(start <= self.end and end >= self.start for start, end in spans.get(self.old.source.path, ()))
+
+    def spans(self, spans: dict[Path, set[tuple[int, int]]]) -> dict[Path, set[tuple[int, int]]]:
+        """Where spans, by file, are now."""
+        path = self.old.source.path
+        moved: set[tuple[int, int]] = {self.span(Span(start, end)) for start, end in spans.get(path, ())}
+        return {**spans, path: moved} if path in spans else spans
 
     def place(self, place: Place) -> Place:
         source = self.source(place.source)

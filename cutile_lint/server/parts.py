@@ -12,7 +12,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.server.changes import Change, Lost
 from cutile_lint.server.links import Links, links_of_op, merged
-from cutile_lint.sources import OpenSource, Place, Span
+from cutile_lint.sources import OpenSource, Place
 from cutile_lint.sources.watch import Watch, watching
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.linking.program import Program
@@ -23,8 +23,8 @@ _MOST_SPANS, _MOST_ANSWERS = 5_000, 200
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """The result of one op. ``entered``: what its run looked at, ``read``: what of it rules have looked at too; ``stale``: it is
-    to be run again."""
+    """The result of one op. ``entered``: what its run looked at, ``read``: what of it rules have looked at too; ``spans``: the
+    parts of texts that they read; ``stale``: it is to be run again."""
 
     findings: list[Finding]
     files: frozenset[Path]
@@ -32,10 +32,25 @@ class Part:
     links: Links
     entered: set[object]
     read: set[object]
+    spans: dict[Path, set[tuple[int, int]]]
     stale: bool = False
 
-    def is_touched(self, change: Change) -> bool:
-        if not self.entered.isdisjoint(change.functions) or change.old in self.entered:
+    def follow(self, change: Change) -> None:
+        """Take over a change of a file, or become stale."""
+        if self.stale:
+            return
+        try:
+            if self._is_touched(change):
+                raise Lost
+            self.findings = [change.finding(one) for one in self.findings]
+            self.links, self.spans = change.links(self.links), change.spans(self.spans)
+        except Lost:
+            self.stale = True
+        else:
+            self.entered, self.read = _now(self.entered, change), _now(self.read, change)
+
+    def _is_touched(self, change: Change) -> bool:
+        if not self.entered.isdisjoint(change.functions) or change.old in self.entered or change.is_in(self.spans):
             return True
         return not self.read.isdisjoint(change.idle) or _walked(self.entered, change)
 
@@ -86,6 +101,7 @@ class Parts:
     def _part(self, unit: KernelUnit, run: Callable[[KernelUnit], Report]) -> Part:
         entered = unit.entered.looked if unit.entered is not None else set()
         watch = self.common.beside(entered)
+        spans = watch.spans
         with watching(watch):
             report = run(unit)
             if report.errors or report.suppressions:
@@ -97,6 +113,7 @@ class Parts:
                 links_of_op(unit),
                 entered,
                 watch.read_again,
+                spans,
             )
 
     @property
@@ -123,8 +140,8 @@ class Parts:
         if self.trees.get(path) is not change.old or not self._unseen(change, path):
             return False
         common = self.common.looked
-        read = self.common.spans.get(path, set())
-        if len(read) > _MOST_SPANS or len(self.common.answers.get(path, ())) > _MOST_ANSWERS:
+        spans = sum(len(one.spans.get(path, ())) for one in (self.common, *self.parts))
+        if spans > _MOST_SPANS or len(self.common.answers.get(path, ())) > _MOST_ANSWERS:
             return False
         if not common.isdisjoint(change.functions) or (change.functions | change.idle and change.old in common):
             return False
@@ -133,21 +150,13 @@ class Parts:
         if _walked(common, change):
             return False
         try:
-            moved = {change.span(Span(start, end)) for start, end in read}
-            for part in self.parts:
-                if part.stale:
-                    continue
-                if part.is_touched(change):
-                    part.stale = True
-                else:
-                    part.findings = [change.finding(one) for one in part.findings]
-                    part.links = change.links(part.links)
-                part.entered, part.read = self._now(part.entered, change), self._now(part.read, change)
-            self._links = change.links(self._links) if self._links is not None and not self.stale else None
+            self.common.spans |= change.spans(self.common.spans)
         except Lost:
             return False
-        self.common.looked = self._now(common, change)
-        self.common.spans[path] = set(moved)
+        for part in self.parts:
+            part.follow(change)
+        self._links = change.links(self._links) if self._links is not None and not self.stale else None
+        self.common.looked = _now(common, change)
         self.trees[path] = change.new
         self.program.put(change.new)
         return True
@@ -157,24 +166,24 @@ class Parts:
         common = self.common
         if path in common.whole:
             return False
-        if any(start <= change.end and end >= change.start for start, end in common.spans.get(path, ())):
+        if change.is_in(common.spans):
             return False
         after = change.new.source.raw
         answers = common.answers.get(path, {})
         return MARK not in after and all(question(after, *more) == answer for (question, more), answer in answers.items())
 
-    @staticmethod
-    def _now(looked: Iterable[object], change: Change) -> set[object]:
-        """The functions as the new tree has them."""
-        moved: set[object] = set()
-        for one in looked:
-            if isinstance(one, tuple):
-                moved.add((change.new, one[1]) if one[0] is change.old else one)
-            else:
-                moved.add(change.new if one is change.old else change.pairs.get(one, one))
-        return moved - change.functions
-
 
 def _walked(looked: Iterable[object], change: Change) -> bool:
     """Nodes of kinds that are in changed functions were gone through."""
     return any(change.concerns(one[1]) for one in looked if isinstance(one, tuple) and one[0] is change.old)
+
+
+def _now(looked: Iterable[object], change: Change) -> set[object]:
+    """The functions as the new tree has them."""
+    moved: set[object] = set()
+    for one in looked:
+        if isinstance(one, tuple):
+            moved.add((change.new, one[1]) if one[0] is change.old else one)
+        else:
+            moved.add(change.new if one is change.old else change.pairs.get(one, one))
+    return moved - change.functions

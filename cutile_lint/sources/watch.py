@@ -15,11 +15,13 @@ from typing import Any
 class Watch:
     """Notes of one analysis."""
 
-    __slots__ = ("answers", "known", "looked", "read_again", "spans", "whole")
+    __slots__ = ("answers", "common", "known", "looked", "read_again", "spans", "whole")
 
     def __init__(self) -> None:
         #: functions whose body was read, modules that were walked
         self.looked: set[object] = set()
+        #: of an analysis beside others: the notes in common
+        self.common: Watch | None = None
         #: what is noted elsewhere already, and which of it was read here once more
         self.known: Set[object] = frozenset()
         self.read_again: set[object] = set()
@@ -43,9 +45,9 @@ class Watch:
         return made
 
     def beside(self, known: Set[object]) -> Watch:
-        """A watch with all in common, which tells what is ``known`` from the rest."""
+        """A watch with all in common but for parts of texts and what is ``known``, which it notes for itself."""
         made = self.apart()
-        made.looked, made.known = self.looked, known
+        made.common, made.looked, made.known, made.spans = self, self.looked, known, {}
         return made
 
 
@@ -75,14 +77,15 @@ def apart() -> Iterator[Watch | None]:
 
 def know_nothing() -> None:
     """From here on, the analysis notes everything in common: what it finds may be kept where others find it."""
-    if state.watch is not None:
-        state.watch.known = frozenset()
+    watch = state.watch
+    if watch is not None and watch.common is not None:
+        watch.known, watch.spans = frozenset(), watch.common.spans
 
 
 @contextmanager
 def for_all() -> Iterator[None]:
     """Note everything in common: others will use what is found here, who may not know what this analysis knows."""
-    with watching(state.watch.beside(frozenset()) if state.watch is not None else None):
+    with watching(state.watch.common or state.watch if state.watch is not None else None):
         yield
 
 

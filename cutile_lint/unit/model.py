@@ -62,8 +62,9 @@ class KernelUnit:
     def siblings(self) -> list[KernelUnit]:
         """The ops of the same wrapper, this one among them: they share its helpers."""
         found = self._find_siblings()
-        know_nothing()
-        for unit in found:
+        if len(found) > 1:
+            know_nothing()
+        for unit in found if len(found) > 1 else ():
             for one in unit.entered.looked if unit.entered is not None else ():
                 looked(one)
         return found

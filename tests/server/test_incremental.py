@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cutile_lint.server import session as server_session
 from cutile_lint.server.session import Outcome, Session
 from cutile_lint.server.settings import ClientSettings
 from cutile_lint.sources import OpenSource, Place
@@ -157,3 +158,72 @@ def test_edits_in_several_files_give_what_a_check_from_the_beginning_gives(tmp_p
         texts[path], opened = text, {**opened, path: OpenSource(path, text.encode())}
         fresh = session_for(root, wrapper)
         assert seen(outcome_of(session, opened, wrapper)) == seen(outcome_of(fresh, opened, wrapper)), (path.name, text)
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the ops whose rules were run, as it happens."""
+    names: list[str] = []
+    engine = server_session.run
+
+    def noted(units: list, *arguments: object, **named: object) -> object:
+        names.extend(unit.name for unit in units)
+        return engine(units, *arguments, **named)
+
+    monkeypatch.setattr(server_session, "run", noted)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("example", "function", "line", "ops"),
+    [
+        # nothing is done with what a statement says
+        ("clean", "_check_extent", "m", []),
+        ("clean", "_check_extent", "op", []),
+        ("clean", "_check_extent", "3", []),
+        ("clean", "_check_extent", "scale = 1.0", []),
+        ("clean", "_run_ffi", "cfg", []),
+        # something may be
+        ("clean", "gemm_halves", "x = 1", ["gemm_halves"]),
+        ("clean", "_check_extent", "m = int(m)", ["gemm", "gemm_halves", "gemm_rows", "grouped_gemm"]),
+        ("clean", "_check_extent", "op()", ["gemm", "gemm_halves", "gemm_rows", "grouped_gemm"]),
+        # findings with fixes, which look at the functions around
+        ("faulty", "gemm_halves", "x = 1", ["gemm_halves"]),
+        ("faulty", "arithmetic_intensity", "x = 1", []),
+        ("faulty", "search_space", "x = torch.empty(3)", []),
+    ],
+)
+def test_only_the_ops_that_an_edit_concerns_are_run(
+    tmp_path: Path, runs: list[str], example: str, function: str, line: str, ops: list[str]
+) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / example / "tilegym", root)
+    (root / ".git").mkdir()
+    path = root / "src" / "tilegym" / "ops" / "cutile_rs" / "gemm.py"
+    text = path.read_text()
+    session = session_for(root, path)
+    outcome_of(session, {path: OpenSource(path, text.encode())}, path)
+    assert sorted(set(runs)) == ["gemm", "gemm_halves", "gemm_rows", "grouped_gemm"]
+    runs.clear()
+    found = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == function)
+    first = found.body[1] if ast.get_docstring(found) is not None else found.body[0]
+    rows = text.splitlines(keepends=True)
+    rows.insert(first.lineno - 1, f"    {line}\n")
+    outcome_of(session, {path: OpenSource(path, "".join(rows).encode())}, path)
+    assert sorted(runs) == ops
+
+
+def test_a_name_that_is_only_read_in_a_block_changes_nothing(tmp_path: Path, runs: list[str]) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "clean" / "tilegym", root)
+    (root / ".git").mkdir()
+    path = root / "src" / "tilegym" / "ops" / "cutile_rs" / "gemm.py"
+    text = path.read_text()
+    block = "    with torch.cuda.device(a.device):\n"
+    session = session_for(root, path)
+    outcome_of(session, {path: OpenSource(path, text.encode())}, path)
+    for line, ops in (("plan", 0), ("launcher", 4), ("plan()", 4)):  # a name that is given a value may be read before that
+        runs.clear()
+        outcome_of(session, {path: OpenSource(path, text.replace(block, f"{block}        {line}\n", 1).encode())}, path)
+        assert len(runs) == ops, line
+        outcome_of(session, {path: OpenSource(path, text.encode())}, path)

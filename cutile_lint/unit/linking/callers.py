@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
-from cutile_lint.unit.linking.python_names import mentions
+from cutile_lint.unit.linking.python_names import functions_around, mentions, nodes_naming
 from cutile_lint.unit.machine.trace import Stop
 from cutile_lint.unit.timed.region import Occurrence, TimedWork
 
@@ -51,13 +51,13 @@ def _calls_seen(module: syntax.Module, function: syntax.Function, seen: set) -> 
     """Each call of the function in its module was made in a run; a function that others may import is not known."""
     if not function.name:
         return True
-    if any(other is not function and other.span.covers(function.span) for other in module.functions()):
+    if functions_around(module, function):
         return True  # nested: whoever calls it is in the function around it
     if _module_level(module, function) and not function.name.startswith("_"):
         return False
     calls = [
         node
-        for node in module.walk()
+        for node in nodes_naming(module, function.name)
         if isinstance(node, syntax.Call)
         and isinstance(node.func, (syntax.Name, syntax.Attr))
         and _last(node.func) == function.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources.nested import Nested
@@ -10,7 +10,7 @@ from cutile_lint.sources.nested import Nested
 
 def bindings(root: syntax.Module | syntax.Function, name: str) -> list[syntax.Node]:
     """The nodes that give ``name`` a value anywhere below ``root``, nested functions included, in source order."""
-    return sorted((node for node, bound in _bound(root) if bound == name), key=lambda node: node.span.start)
+    return sorted((node for node, bound in _bound(nodes_naming(root, name)) if bound == name), key=lambda node: node.span.start)
 
 
 @syntax.remembered
@@ -19,7 +19,7 @@ def own_bindings(function: syntax.Function) -> list[tuple[syntax.Node, str]]:
     others = (other for other in function.walk() if isinstance(other, syntax.Function) and other is not function)
     inner = Nested((other.span.start, other.span.end, other) for other in others)
     found = []
-    for node, name in _bound(function):
+    for node, name in _bound(function.walk()):
         owner = inner.around(node.span.start, node.span.end)
         if owner is None or (isinstance(node, syntax.FunctionDef) and node.function is owner):
             found.append((node, name))
@@ -28,16 +28,15 @@ def own_bindings(function: syntax.Function) -> list[tuple[syntax.Node, str]]:
 
 def bound_in(function: syntax.Function) -> set[str]:
     """Names that get a value in a function or in one inside of it; its own parameters only where they get another."""
-    return {name for node, name in _bound(function) if node not in function.params}
+    return {name for node, name in _bound(function.walk()) if node not in function.params}
 
 
 def mentions(root: syntax.Module | syntax.Function, name: str) -> int:
     """How often ``name`` is read below ``root``: as a name, or as an attribute."""
-    targets = {
-        id(part) for node in root.walk() if isinstance(node, syntax.Assign) and not node.op for part in _names(node.targets)
-    }
+    nodes = list(nodes_naming(root, name))
+    targets = {id(part) for node in nodes if isinstance(node, syntax.Assign) and not node.op for part in _names(node.targets)}
     count = 0
-    for node in root.walk():
+    for node in nodes:
         if isinstance(node, syntax.Name) and node.id == name and id(node) not in targets:
             count += 1
         elif isinstance(node, syntax.Attr) and node.name == name:
@@ -47,18 +46,40 @@ def mentions(root: syntax.Module | syntax.Function, name: str) -> int:
 
 def occurs(root: syntax.Module | syntax.Function, name: str, outside: syntax.Function | None = None) -> bool:
     """``name`` stands below ``root`` as a name, parameter, import or ``global``; not counting what is below ``outside``."""
-    for node in root.walk():
+    nodes = list(nodes_naming(root, name))
+    for node in nodes:
         if outside is not None and outside.span.covers(node.span):
             continue
         if isinstance(node, syntax.Name) and node.id == name:
             return True
         if isinstance(node, syntax.Scope) and name in node.names:
             return True
-    return any(bound == name and not (outside is not None and outside.span.covers(node.span)) for node, bound in _bound(root))
+    return any(bound == name and not (outside is not None and outside.span.covers(node.span)) for node, bound in _bound(nodes))
 
 
-def _bound(root: syntax.Module | syntax.Function) -> Iterator[tuple[syntax.Node, str]]:
-    for node in root.walk():
+def nodes_naming(root: syntax.Module | syntax.Function, name: str) -> Iterator[syntax.Node]:
+    """The nodes below ``root``; of a module, those in statements whose text says the name."""
+    if isinstance(root, syntax.Function):
+        yield from root.walk()
+        return
+    word = name.encode()
+    if not root.source.tells(bytes.count, word):
+        return
+    for statement in root.body:
+        text = root.source.raw[statement.span.start : statement.span.end]
+        if word in text or not text.isascii():  # Python knows other spellings of letters
+            yield from statement.walk()
+
+
+def functions_around(module: syntax.Module, function: syntax.Function) -> list[syntax.Function]:
+    """The functions that a function is nested in, outermost first."""
+    below = (node for top in module.body if top.span.covers(function.span) for node in top.walk())
+    functions = [node for node in below if isinstance(node, syntax.Function) and node is not function]
+    return [other for other in functions if other.span.covers(function.span)]
+
+
+def _bound(nodes: Iterable[syntax.Node]) -> Iterator[tuple[syntax.Node, str]]:
+    for node in nodes:
         if isinstance(node, syntax.Function):
             for param in node.params:
                 yield param, param.name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.python.layout import block_of
 from cutile_lint.records import dataclass
-from cutile_lint.unit.linking.python_names import own_bindings
+from cutile_lint.unit.linking.python_names import functions_around, own_bindings
 from cutile_lint.unit.timed.region import TimedWork
 
 if TYPE_CHECKING:
@@ -100,10 +100,7 @@ def mention(statement: syntax.Stmt, call: syntax.Call) -> bool:
 
 
 def _owner(module: syntax.Module, function: syntax.Function) -> syntax.Function | None:
-    nodes = (node for top in module.body if top.span.covers(function.span) for node in top.walk())
-    functions = (node for node in nodes if isinstance(node, syntax.Function) and node is not function)
-    around = [other for other in functions if other.span.covers(function.span)]
-    return min(around, key=lambda other: other.span.end - other.span.start, default=None)
+    return next(reversed(functions_around(module, function)), None)
 
 
 @syntax.remembered

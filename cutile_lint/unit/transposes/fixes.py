@@ -5,6 +5,7 @@ from __future__ import annotations
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
+from cutile_lint.unit.flows.origins import node_at
 from cutile_lint.unit.model import KernelUnit
 from cutile_lint.unit.transposes.owners import Owner, TransposedTwice
 
@@ -22,20 +23,12 @@ def drop_an_owner(unit: KernelUnit, twice: TransposedTwice) -> Fix | None:
 
 
 def _drop(unit: KernelUnit, owner: Owner) -> Edit | None:
-    node = _node(unit, owner.place)
-    if node is None:
+    node = node_at(unit.program, owner.place, syntax.Expr)
+    if not isinstance(node, (syntax.Call, syntax.Attr)):
         return None
     if owner.layer == "kernel":
         return _plain_partition(owner.place, node)
     return _without_view(owner.place, node) if owner.layer == "wrapper" else _without_helper(owner.place, node)
-
-
-def _node(unit: KernelUnit, place: Place) -> syntax.Expr | None:
-    module = unit.program.module(place.path)
-    for node in module.walk() if module is not None else ():
-        if isinstance(node, (syntax.Call, syntax.Attr)) and node.span == place.span:
-            return node
-    return None
 
 
 def _text(place: Place, node: syntax.Node) -> str:
