@@ -192,6 +192,8 @@ def _complete(finding: Finding, info: RuleInfo, op: str) -> Finding:
     finding.name = info.name
     finding.level = info.level if finding.level_override is None else finding.level_override
     finding.ops = finding.ops or (op,)
+    if finding.statement is not None and not finding.statement.covers(finding.place):
+        finding.statement = None
     return finding
 
 

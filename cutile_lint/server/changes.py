@@ -1,4 +1,4 @@
-"""What a change of a Python text means for its tree: which functions have another body now, and where everything else has gone.
+"""What a change of a text means for its tree: which functions have another body now, and where everything else has gone.
 
 Anything that is not understood here is no :class:`Change`, and everything that looked at the file is analysed again.
 """
@@ -143,14 +143,17 @@ class Change:
 
 
 def change_between(old: syntax.Module, new: syntax.Module) -> Change | None:
-    """The change that made one tree into the other; None when more than bodies of functions may have changed."""
-    if old.language != "python" or old.faults or new.faults or old.refused or new.refused:
+    """The change that made one tree into the other; None when more than bodies of Python functions may have changed."""
+    if old.faults or new.faults or old.refused or new.refused:
         return None
     before, after = old.source.raw, new.source.raw
     start, tail = unchanged(before, after)
     change = Change(old, new, start, len(before) - tail, len(after) - len(before))
     try:
-        _bodies(change, old.body, new.body)
+        if old.language == "python":
+            _bodies(change, old.body, new.body)
+        else:
+            _equal(change, old.body, new.body)
     except Lost:
         return None
     return change

@@ -193,7 +193,7 @@ def _fields(launch: Launch, index: int, tuning: Tuning | None) -> Iterator[tuple
 
 def _word(place: Place, word: str) -> Place:
     """The first whole occurrence of a word in a place; the place itself when there is none."""
-    text = place.source.data[place.span.start : place.span.end]
+    text = place.source.part(*place.span)
     import re
 
     found = re.search(rb"\b" + re.escape(word.encode()) + rb"\b", text)

@@ -137,11 +137,17 @@ class Parts:
     def follow(self, change: Change) -> bool:
         """Take over a change of a file; False when nothing of this can be used any more."""
         path = change.old.source.path
-        if self.trees.get(path) is not change.old or not self._unseen(change, path):
+        is_parsed = path in self.trees or path in self.program.modules
+        if self.trees.get(path) is not change.old and (is_parsed or change.functions or change.idle):
+            return False
+        if not self._unseen(change, path):
             return False
         common = self.common.looked
-        spans = sum(len(one.spans.get(path, ())) for one in (self.common, *self.parts))
-        if spans > _MOST_SPANS or len(self.common.answers.get(path, ())) > _MOST_ANSWERS:
+        read = [self.common.spans, *(part.spans for part in self.parts)]
+        if (
+            sum(len(spans.get(path, ())) for spans in read) > _MOST_SPANS
+            or len(self.common.answers.get(path, ())) > _MOST_ANSWERS
+        ):
             return False
         if not common.isdisjoint(change.functions) or (change.functions | change.idle and change.old in common):
             return False
@@ -157,8 +163,9 @@ class Parts:
             part.follow(change)
         self._links = change.links(self._links) if self._links is not None and not self.stale else None
         self.common.looked = _now(common, change)
-        self.trees[path] = change.new
-        self.program.put(change.new)
+        if is_parsed:
+            self.trees[path] = change.new
+            self.program.put(change.new)
         return True
 
     def _unseen(self, change: Change, path: Path) -> bool:

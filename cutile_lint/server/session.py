@@ -190,7 +190,7 @@ class Session:
         if before == shown.data:
             return False
         self._shown.pop(path, None)
-        if shown.is_python and not self._faults(shown) and len(shown.data) <= 2 << 20:
+        if (shown.is_python or shown.is_rust) and not self._faults(shown) and len(shown.data) <= 2 << 20:
             now = self._shown[path] = self._trees.module(shown)
             if was is not None and before == was.source.data:
                 self._changes[path] = change_between(was, now)

@@ -10,10 +10,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from cutile_lint.records import dataclass
 from cutile_lint.sources.watch import state, watching
+
+if TYPE_CHECKING:
+    from re import Pattern
 
 T = TypeVar("T")
 BOM = b"\xef\xbb\xbf"
@@ -61,11 +64,15 @@ class Source:
     def has(self, text: bytes) -> bool:
         return self.tells(bytes.__contains__, text)
 
+    def matches(self, pattern: Pattern[bytes]) -> bool:
+        """The pattern is found somewhere."""
+        return self.tells(_is_found, pattern)
+
     @cached_property
     def line_starts(self) -> list[int]:
         """Byte offset of each line's first byte; lines end at LF, CRLF or a lone CR, as in Python."""
         starts = [0]
-        data = self.data
+        data = self.raw
         if b"\r" not in data:
             position = data.find(b"\n")
             while position != -1:
@@ -209,6 +216,10 @@ class Place:
     def text(self) -> str:
         return self.source.slice(self.span)
 
+    def covers(self, other: Place) -> bool:
+        """The other place is in this one."""
+        return self.span.covers(other.span) and self.source.path == other.source.path
+
     def __str__(self) -> str:
         row, column = self.start
         return f"{self.path}:{row}:{column}"
@@ -220,3 +231,7 @@ class Place:
         if not isinstance(other, Place) or self.span != other.span:
             return False
         return self.source is other.source or self.source.path == other.source.path
+
+
+def _is_found(data: bytes, pattern: Pattern[bytes]) -> bool:
+    return pattern.search(data) is not None

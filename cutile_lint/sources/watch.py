@@ -36,7 +36,8 @@ class Watch:
         (self.read_again if what in self.known else self.looked).add(what)
 
     def read(self, path: Path, start: int, end: int) -> None:
-        self.spans.setdefault(path, set()).add((start, end))
+        spans = self.spans if self.common is None or path.suffix == ".py" else self.common.spans  # ops share their crate
+        spans.setdefault(path, set()).add((start, end))
 
     def apart(self) -> Watch:
         """A watch with functions of its own and all else in common."""
@@ -45,7 +46,7 @@ class Watch:
         return made
 
     def beside(self, known: Set[object]) -> Watch:
-        """A watch with all in common but for parts of texts and what is ``known``, which it notes for itself."""
+        """A watch with all in common but for parts of Python texts and what is ``known``, which it notes for itself."""
         made = self.apart()
         made.common, made.looked, made.known, made.spans = self, self.looked, known, {}
         return made

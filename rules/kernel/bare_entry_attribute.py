@@ -26,8 +26,8 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
 
 
 def _with_parentheses(place: Place) -> Fix | None:
-    end = place.source.data.rfind(b"entry", place.span.start, place.span.end)
-    if end == -1:
+    at = place.source.part(*place.span).rfind(b"entry")
+    if at == -1:
         return None
-    end += len("entry")
+    end = place.span.start + at + len("entry")
     return Fix("add the parentheses", (Edit(place.source, end, end, "()"),))

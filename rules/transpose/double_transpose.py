@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Finding, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
+from cutile_lint.unit.linking.where import statement_of
 from cutile_lint.unit.transposes.owners import Owner
 
 _WHERE = {"wrapper": "in the wrapper", "export": "in the export", "kernel": "in the kernel"}
@@ -29,7 +30,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
             help="let one layer own the transpose: pass the tensor as it lies in memory, or drop the permutation in the kernel",
             related=_related(first, others),
             fix=drop_an_owner(unit, twice),
-            statement=first.event.statement if first.event is not None else None,
+            statement=statement_of(first.event, first.place) if first.event is not None else None,
         )
 
 

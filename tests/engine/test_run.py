@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
-from cutile_lint.config import Settings
+from cutile_lint.config import Configurations, Settings
+from cutile_lint.engine import api
 from cutile_lint.engine.registry import folder_rules
 from cutile_lint.engine.run import RunError, run, told
 from cutile_lint.findings import Level
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 #: finds a word in every file of the unit
 FIND = """
 from cutile_lint.findings import Finding, Level
@@ -126,3 +129,25 @@ def test_one_fault_of_ours_is_told_once_and_a_plugins_with_its_file() -> None:
         "internal error: rule CTL201 failed on `other`: KeyError: 'x'",
         "rule ACME101 failed on `op`: KeyError: 'x' (a.yaml)",
     ]
+
+
+def test_a_statement_that_the_finding_does_not_stand_in_is_not_its_statement(write_rule, unit) -> None:
+    text = find("one").replace('is here")', 'is here", statement=Place(source, Span(0, 3)))')
+    root = write_rule("XYZ001", "ones", text)
+    report = run([unit("a", {"a.py": "one one"})], folder_rules(root))
+    assert [item.statement is not None for item in report.findings] == [True, False]
+
+
+def test_a_comment_at_a_statement_of_a_macro_silences_what_stands_in_it(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLES / "faulty" / "tilegym", tmp_path / "tilegym")
+    rust = tmp_path / "tilegym" / "src" / "tilegym" / "ops" / "cutile_rs" / "ffi_util.rs"
+    setter = "options = options.num_cta_in_cga($num_cta_in_cga);"
+    found = {}
+    for comment in ("// one of many", "// cutile-lint: ignore[CTL204] all callers give one"):
+        text = (EXAMPLES / "faulty" / rust.relative_to(tmp_path)).read_text()
+        rust.write_text(
+            text.replace(setter, f"{comment}".join(("options = ", "\n            options.num_cta_in_cga($num_cta_in_cga);")))
+        )
+        report = api.check_files(api.find_files([tmp_path], Configurations()).files, Configurations(), {}, None, jobs=1)
+        found[comment] = [item.code for item in report.findings if item.path == rust and item.code == "CTL204"]
+    assert list(found.values()) == [["CTL204"], []]

@@ -23,6 +23,9 @@ LINES = (
     "x",
     "pass",
     "# a word",
+    "// a word",
+    "/* a word */",
+    "let scale = 1;",
     "raise ValueError('no')",
     "return None",
     "out = torch.empty(3)",
@@ -89,7 +92,7 @@ def edited(text: str, chance: random.Random) -> str:
     elif kind == 5:
         lines.insert(row, chance.choice(["\n", "# more\n", "KEPT = 3\n"]))
     elif kind == 6:
-        lines[row] = lines[row].rstrip("\n") + chance.choice(["  # said", " ", "\n"]) + "\n"
+        lines[row] = lines[row].rstrip("\n") + chance.choice(["  # said", "  // said", " ", "\n"]) + "\n"
     else:  # a character
         at = chance.randrange(len(text))
         return text[:at] + chance.choice(["", "a", "1", " ", "x"]) + text[at + chance.randrange(2) :]
@@ -227,3 +230,24 @@ def test_a_name_that_is_only_read_in_a_block_changes_nothing(tmp_path: Path, run
         outcome_of(session, {path: OpenSource(path, text.replace(block, f"{block}        {line}\n", 1).encode())}, path)
         assert len(runs) == ops, line
         outcome_of(session, {path: OpenSource(path, text.encode())}, path)
+
+
+@pytest.mark.parametrize(("line", "runs_again"), [("// a word", False), ("/* a */", False), ("let scale = 1;", True)])
+@pytest.mark.parametrize("file", ["ffi.rs", "kernel.rs"])
+def test_a_comment_in_a_rust_file_is_of_no_op(tmp_path: Path, runs: list[str], file: str, line: str, runs_again: bool) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "faulty" / "tilegym", root)
+    (root / ".git").mkdir()
+    package = root / "src" / "tilegym" / "ops" / "cutile_rs"
+    wrapper, rust = package / "gemm.py", package / "gemm_kernel" / file
+    opened = {path: OpenSource(path, path.read_bytes()) for path in (wrapper, rust)}
+    session = session_for(root, wrapper)
+    outcome_of(session, opened, wrapper)
+    runs.clear()
+    rows = rust.read_text().splitlines(keepends=True)
+    row = next(at for at, text in enumerate(rows) if text.lstrip().startswith("let "))
+    rows.insert(row, f"{line}\n")
+    opened = {**opened, rust: OpenSource(rust, "".join(rows).encode())}
+    after = outcome_of(session, opened, wrapper)
+    assert bool(runs) == runs_again
+    assert seen(after) == seen(outcome_of(session_for(root, wrapper), opened, wrapper))

@@ -7,7 +7,6 @@ small searches here exact.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 
 from cutile_lint.frontends import syntax as s
@@ -15,6 +14,7 @@ from cutile_lint.frontends.python.comments import comments_in
 from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Source
+from cutile_lint.sources.lines import line_end, line_start
 from cutile_lint.sources.source import BOM
 
 _CONTINUED = regex(rb"\\(?:\r\n|\r|\n)")
@@ -83,19 +83,6 @@ def enclosing(module: s.Module, node: s.Node) -> s.Node | None:
             return parent
         stack.extend((child, item) for child in item.children())
     return None
-
-
-def line_start(source: Source, offset: int) -> int:
-    """Offset of the first character of the line around ``offset`` (behind a BOM)."""
-    row = bisect_right(source.line_starts, offset) - 1
-    start = source.line_starts[row]
-    return len(BOM) if not row and source.raw.startswith(BOM) else start
-
-
-def line_end(source: Source, offset: int) -> int:
-    """Offset behind the line around ``offset``, its line ending included."""
-    row = bisect_right(source.line_starts, offset)
-    return source.line_starts[row] if row < len(source.line_starts) else len(source.raw)
 
 
 def trailing(source: Source, offset: int) -> re.Match[bytes] | None:

@@ -9,7 +9,8 @@ from cutile_lint.findings import Edit
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust.lexer import hidden
 from cutile_lint.records import dataclass
-from cutile_lint.sources import BOM, Source, Span
+from cutile_lint.sources import Source, Span
+from cutile_lint.sources.lines import line_end, line_start
 
 #: what a method can be called on without parentheses around it
 _POSTFIX = (syntax.Attr, syntax.Call, syntax.Name, syntax.Index, syntax.Sequence, syntax.Const, syntax.Repeat, syntax.Block)
@@ -39,7 +40,7 @@ def insert_after(source: Source, statement: Span, text: str) -> Edit:
     """``text`` as a statement after another: on the next line (behind a comment of that one) when nothing else follows."""
     indent, _ = _indent(source, statement.start)
     end = _line_end(source, statement.end)
-    rest = source.data[statement.end : end].strip()
+    rest = source.part(statement.end, end).strip()
     if rest and not _is_comment(rest):
         return Edit(source, statement.end, statement.end, " " + _indented(source, text, indent))
     return Edit(source, end, end, source.newline + indent + _indented(source, text, indent))
@@ -47,21 +48,17 @@ def insert_after(source: Source, statement: Span, text: str) -> Edit:
 
 def delete(source: Source, statement: Span) -> Deletion:
     """Take a statement away: with its lines when nothing else stands on them (a comment behind it goes too), else alone."""
-    data = source.data
-    inside = any(comment for _, _, comment in hidden(data[statement.start : statement.end]))
-    line_start, line_end = _line_start(source, statement.start), _line_end(source, statement.end)
-    before, after = data[line_start : statement.start].strip(), data[statement.end : line_end].strip()
-    if not before and (not after or _is_comment(after)):
-        end = _next_line(source, line_end)
-        if end == line_end and line_start > 0:  # the last line of a file without a final newline
-            line_start = _line_end(source, _line_start(source, line_start - 1))
-        return Deletion(Edit(source, line_start, end, ""), inside or bool(after))
-    start, end = statement.start, statement.end
-    while end < line_end and data[end : end + 1] in (b" ", b"\t"):
-        end += 1
-    if end == line_end:  # last on its line: the blanks before it go
-        while start > line_start and data[start - 1 : start] in (b" ", b"\t"):
-            start -= 1
+    inside = any(comment for _, _, comment in hidden(source.part(*statement)))
+    first, last = line_start(source, statement.start), _line_end(source, statement.end)
+    before, after = source.part(first, statement.start), source.part(statement.end, last)
+    if not before.strip() and (not after.strip() or _is_comment(after.strip())):
+        end = line_end(source, last)
+        if end == last and first > 0:  # the last line of a file without a final newline
+            first = _line_end(source, line_start(source, first - 1))
+        return Deletion(Edit(source, first, end, ""), inside or bool(after.strip()))
+    start, end = statement.start, statement.end + len(after) - len(after.lstrip(b" \t"))
+    if end == last:  # last on its line: the blanks before it go
+        start -= len(before) - len(before.rstrip(b" \t"))
     return Deletion(Edit(source, start, end, ""), inside)
 
 
@@ -88,15 +85,15 @@ def _chain_indent(source: Source, value: syntax.Expr) -> str | None:
         link = link.func
     if not isinstance(link, syntax.Attr):
         return None
-    dot = source.data.rfind(b".", link.base.span.end, link.name_span.start)
-    indent, alone = _indent(source, dot)
+    dot = source.part(link.base.span.end, link.name_span.start).rfind(b".")
+    indent, alone = _indent(source, link.base.span.end + dot)
     return indent if alone and dot != -1 else None
 
 
 def _indent(source: Source, offset: int) -> tuple[str, bool]:
     """The indentation of the line of an offset, and whether only that stands before the offset."""
-    start = _line_start(source, offset)
-    before = source.data[start:offset]
+    start = line_start(source, offset)
+    before = source.part(start, offset)
     blank = len(before) - len(before.lstrip(b" \t"))
     return before[:blank].decode(), blank == len(before)
 
@@ -109,20 +106,10 @@ def _with_newline(source: Source, text: str) -> str:
     return text.replace("\r\n", "\n").replace("\n", source.newline)
 
 
-def _line_start(source: Source, offset: int) -> int:
-    start = source.line_starts[source.position(offset)[0] - 1]
-    return len(BOM) if not start and source.data.startswith(BOM) else start
-
-
 def _line_end(source: Source, offset: int) -> int:
     """Offset behind the last byte of a line, its line ending not counted."""
-    start = _line_start(source, offset)
-    return start + len(source.data[start : _next_line(source, offset)].rstrip(b"\r\n"))
-
-
-def _next_line(source: Source, offset: int) -> int:
-    row = source.position(offset)[0]
-    return source.line_starts[row] if row < len(source.line_starts) else len(source.data)
+    start = line_start(source, offset)
+    return start + len(source.part(start, line_end(source, offset)).rstrip(b"\r\n"))
 
 
 def _is_comment(rest: bytes) -> bool:

@@ -178,7 +178,7 @@ def _indexing(boundary: Boundary, seen: set[Place]) -> Iterator[Panic]:
 def _loose(source: Source, call: syntax.Call) -> Iterator[syntax.Index]:
     """What stands like ``word [value]`` in a macro's arguments: two token trees of the macro's own syntax."""
     for part in call.walk():
-        if isinstance(part, syntax.Index) and source.data[part.base.span.end : part.base.span.end + 1].isspace():
+        if isinstance(part, syntax.Index) and source.part(part.base.span.end, part.base.span.end + 1).isspace():
             yield part
 
 

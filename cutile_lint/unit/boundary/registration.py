@@ -72,12 +72,12 @@ def _reached(unit: KernelUnit, library: Path) -> set[Path] | None:
     while waiting:
         path = waiting.pop()
         source = unit.program.workspace.source(path)
-        if source is not None and path != library and not _NAMES_FILES.search(source.data):
+        if source is not None and path != library and not source.matches(_NAMES_FILES):
             continue  # other ops' kernels and exports need not be parsed for this
         module = unit.program.module(path)
         if module is None:
             continue
-        if len(reached) > _MAX_FILES or (_dynamic(module) if path == library else b"include!(concat!" in module.source.data):
+        if len(reached) > _MAX_FILES or (_dynamic(module) if path == library else module.source.has(b"include!(concat!")):
             return None
         found = list(_included(module, path))
         for node in module.walk():
@@ -190,7 +190,7 @@ def _imported(module: syntax.Module) -> set[str]:
 
 def _imports_dynamically(module: syntax.Module) -> bool:
     words = (b"import_module", b"__import__", b"iter_modules", b"walk_packages", b"lazy", b"__getattr__", b"exec(")
-    return any(word in module.source.data for word in words)
+    return any(module.source.has(word) for word in words)
 
 
 def _wrappers_beside(unit: KernelUnit, wrapper: Path) -> set[str]:
@@ -199,7 +199,7 @@ def _wrappers_beside(unit: KernelUnit, wrapper: Path) -> set[str]:
     for path in unit.program.workspace.entries(wrapper.parent):
         if path.suffix == ".py" and path != wrapper:
             source = unit.program.workspace.source(path)
-            if source is not None and b"register_impl" in source.data:
+            if source is not None and source.has(b"register_impl"):
                 found.add(path.stem)
     return found
 

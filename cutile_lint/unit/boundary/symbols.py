@@ -193,7 +193,7 @@ def _other_module(unit: KernelUnit, key: str) -> Place | None:
         if path.suffix != ".py" or path in own:
             continue
         source = unit.program.workspace.source(path)
-        if source is None or b"bind_kernel_function_cffi" not in source.data or not quoted.search(source.data):
+        if source is None or not source.has(b"bind_kernel_function_cffi") or not source.matches(quoted):
             continue
         if (place := _binds(unit, path, key)) is not None:
             return place
@@ -202,7 +202,7 @@ def _other_module(unit: KernelUnit, key: str) -> Place | None:
 
 def _binds(unit: KernelUnit, path: Path, key: str) -> Place | None:
     module = unit.program.module(path)
-    if module is None or b"register_impl" not in module.source.data:
+    if module is None or not module.source.has(b"register_impl"):
         return None
     constants = {
         target.id: node.value

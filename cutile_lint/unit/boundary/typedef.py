@@ -60,7 +60,7 @@ class Drift:
 
 def drifts(unit: KernelUnit) -> Iterator[Drift]:
     files = runtime_files(unit, "make-tensor-desc", "bind-kernel-function-cffi")
-    shared = [module for module in unit.rust_modules if any(word in module.source.data for word in _RUST_SIDE)]
+    shared = [module for module in unit.rust_modules if any(module.source.has(word) for word in _RUST_SIDE)]
     key = (drifts, *files, *(module.source.path for module in shared))  # both are shared by all ops of a run
     yield from unit.program.once(key, lambda: list(_drifts(unit, files, shared)))
 

@@ -31,7 +31,7 @@ def negated_branches(unit: KernelUnit, kernel: Kernel) -> list[NegatedBranch]:
 
 
 def _negated_branches(unit: KernelUnit, kernel: Kernel) -> Iterator[NegatedBranch]:
-    sources = {id(stop.frame.function): stop.source for event in kernel.run.trace.events for stop in event.stack}
+    sources = {id(stop.frame.function): stop.frame.source for event in kernel.run.trace.events for stop in event.stack}
     for function in kernel.functions:
         source = sources.get(id(function), kernel.entry.source)
         flags = _flags(unit, function) | _flags(unit, kernel.entry.function)
@@ -75,10 +75,10 @@ def _inverted(source: Source, node: syntax.If | syntax.Cond, flag: str) -> Fix |
         return None
     (first_start, first_end), second = blocks
     test = Edit(source, node.test.span.start, node.test.span.end, flag)
-    first = source.data[first_start:first_end].decode()
+    first = source.part(first_start, first_end).decode()
     if second is None:
         return Fix("test the flag itself", (test, Edit(source, first_start, first_start, "{} else ")))
-    other = source.data[second[0] : second[1]].decode()
+    other = source.part(*second).decode()
     exchange = (Edit(source, first_start, first_end, other), Edit(source, second[0], second[1], first))
     return Fix("test the flag itself and exchange the branches", (test, *exchange))
 
@@ -87,7 +87,7 @@ def _blocks(source: Source, node: syntax.If | syntax.Cond) -> tuple[tuple[int, i
     from cutile_lint.frontends.rust.lexer import hidden
 
     end = node.span.end
-    text = bytearray(source.data[node.test.span.end : end])
+    text = bytearray(source.part(node.test.span.end, end))
     for start, stop, _ in hidden(bytes(text)):
         text[start:stop] = b" " * (stop - start)
     base = node.test.span.end

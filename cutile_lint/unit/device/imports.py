@@ -60,9 +60,10 @@ def _fix(module: syntax.ModuleDef, source: Source, imports: list[syntax.Import])
     if own:
         edit = insert_after(source, own[-1].span, text)
     else:
-        name = source.data.find(b"mod ", module.span.start, module.span.end)
-        brace = source.data.find(b"{", name, module.span.end)
-        if name == -1 or brace == -1:
+        text_of_it = source.part(*module.span)
+        brace = text_of_it.find(b"{", text_of_it.find(b"mod "))
+        if brace == -1:
             return None
-        edit = Edit(source, brace + 1, brace + 1, f"{source.newline}    {text}")
+        behind = module.span.start + brace + 1
+        edit = Edit(source, behind, behind, f"{source.newline}    {text}")
     return Fix(f"import `{NAME}`", (edit,))

@@ -185,10 +185,7 @@ def _advances_by_grid(event: Event) -> bool:
 
 def loop_head(source: Source, loop: syntax.Node) -> Place:
     """The first line of a loop, up to its block."""
-    end = source.data.find(b"{", loop.span.start, loop.span.end)
-    line = source.data.find(b"\n", loop.span.start, loop.span.end)
-    ends = [at for at in (end, line) if at != -1]
-    text = source.data[loop.span.start : min(ends, default=loop.span.end)].rstrip()
+    text = source.part(*loop.span).partition(b"{")[0].partition(b"\n")[0].rstrip()
     return Place(source, Span(loop.span.start, loop.span.start + len(text)))
 
 

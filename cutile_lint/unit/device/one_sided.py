@@ -8,6 +8,7 @@ from cutile_lint.findings import Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Span
+from cutile_lint.sources.lines import line_start
 from cutile_lint.unit.device.types import TILES, DeviceFunction, head
 
 
@@ -110,8 +111,7 @@ def _is_target(device: DeviceFunction, name: syntax.Name) -> bool:
 def _is_else_if(device: DeviceFunction, node: syntax.If) -> bool:
     if len(node.orelse) != 1 or not isinstance(node.orelse[0], syntax.If):
         return False
-    before = device.source.data[: node.orelse[0].span.start].rstrip()
-    return before.endswith(b"else")
+    return device.source.part(node.span.start, node.orelse[0].span.start).rstrip().endswith(b"else")
 
 
 def _fix(device: DeviceFunction, node: syntax.If, name: str) -> Fix | None:
@@ -122,10 +122,9 @@ def _fix(device: DeviceFunction, node: syntax.If, name: str) -> Fix | None:
     message = f"assign `{name}` in the other branch too"
     bare = _covers(device, node.body, name)
     if bare and not node.orelse:
-        line = source.line_starts[source.position(node.span.end - 1)[0] - 1]
-        before = source.data[line : node.span.end - 1]
+        before = source.part(line_start(source, node.span.end - 1), node.span.end - 1)
         blank = before[: len(before) - len(before.lstrip(b" \t\xef\xbb\xbf"))].decode().lstrip("\ufeff")
-        multi = b"\n" in source.data[node.span.start : node.span.end]
+        multi = b"\n" in source.part(*node.span)
         body = f" else {{\n{blank}    {text}\n{blank}}}" if multi else f" else {{ {text} }}"
         return Fix(message, (Edit(source, node.span.end, node.span.end, body.replace("\n", source.newline)),))
     if _is_else_if(device, node):

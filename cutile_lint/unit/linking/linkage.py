@@ -52,7 +52,7 @@ def _made_in_crate(unit: KernelUnit, symbol: str) -> bool:
     paths = [path for folder in folders for path in workspace.entries(folder) if path.suffix == ".rs"]
     for path in dict.fromkeys([library, *unit.layout.rust, *paths]):
         source = workspace.source(path)
-        if source is None or not word.search(source.data):
+        if source is None or not source.matches(word):
             continue
         module = unit.program.module(path)
         if module is None or module.faults or module.refused:
@@ -99,9 +99,9 @@ def _called_in_python(unit: KernelUnit, symbol: str, library: Path) -> bool:
         source = workspace.source(path)
         if source is None:
             continue
-        if _BUILT.search(source.data):
+        if source.matches(_BUILT):
             return True
-        if word.search(source.data):
+        if source.matches(word):
             module = unit.program.module(path)
             if module is None or module.faults or module.refused:
                 return True

@@ -24,7 +24,7 @@ def renamed(module: syntax.Module) -> dict[str, str]:
     A name with two meanings in one file has none here.
     """
     found: dict[str, set[str]] = {}
-    if _RENAMES.search(module.source.data):
+    if module.source.matches(_RENAMES):
         for node in module.nodes(syntax.Import, syntax.Assign):
             for alias, path in _aliases(node):
                 own = path.rsplit("::", 1)[-1]

@@ -11,7 +11,7 @@ def stop_of(event: Event, place: Place) -> Stop | None:
     """The innermost stop of an event's stack whose function has the place."""
     for stop in reversed(event.stack):
         function = stop.frame.function
-        if function is not None and stop.source.path == place.source.path and function.span.covers(place.span):
+        if function is not None and stop.frame.source.path == place.source.path and function.span.covers(place.span):
             return stop
     return None
 

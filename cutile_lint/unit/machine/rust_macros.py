@@ -46,8 +46,13 @@ def choose(
 def _trees(dialect: RustDialect, source: Source, span: Span) -> list[Token]:
     place = Place(source, span)
     if place not in dialect.token_trees:
-        dialect.token_trees[place] = tokens(source.data, span)
+        dialect.token_trees[place] = _tokens(source, span)
     return dialect.token_trees[place]
+
+
+def _tokens(source: Source, span: Span) -> list[Token]:
+    source.part(*span)
+    return tokens(source.raw, span)
 
 
 def _parses(source: Source, part: list[Token], kind: str) -> bool:
@@ -57,7 +62,9 @@ def _parses(source: Source, part: list[Token], kind: str) -> bool:
         return False
     from cutile_lint.frontends.rust.fragments import is_fragment
 
-    return is_fragment(source.data, Span(part[0].span.start, part[-1].span.end), kind)
+    span = Span(part[0].span.start, part[-1].span.end)
+    source.part(*span)
+    return is_fragment(source.raw, span, kind)
 
 
 # ── an invocation in another macro's body ──────────────────────────────────
@@ -88,7 +95,7 @@ def _stands_for(machine: Machine, token: Token) -> Token:
     if not isinstance(found, rust.Metavariable):
         raise _NotKnown
     source = found.scope.source
-    alone = tokens(source.data, found.node.span)
+    alone = _tokens(source, found.node.span)
     if len(alone) == 1 and alone[0].kind in ("word", "literal", "lifetime"):
         return Token(alone[0].kind, alone[0].text, token.span, value=found)
     return Token("fragment", "", token.span, value=found)
@@ -147,5 +154,5 @@ def _value(
     if expression is None:
         from cutile_lint.frontends.rust.fragments import fragment as read_fragment
 
-        expression = dialect.fragments[place] = read_fragment(place.source.data, place.span)
+        expression = dialect.fragments[place] = read_fragment(place.source.raw, place.span)
     return dialect.argument(machine, expression, name, fragment)

@@ -91,7 +91,7 @@ class State:
         arguments: Arguments | None = None,
         target: Value | None = None,
     ) -> Event:
-        stack = tuple(Stop(frame, frame.statement) for frame in self.frames)
+        stack = tuple(Stop(frame, frame.statement, frame.source) for frame in self.frames)
         event = Event(
             kind,
             self.place(node),

@@ -32,14 +32,11 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Stop:
-    """Where an event stands in one function of the call stack."""
+    """Where an event stands in one function of the call stack; ``source``: the statement's file, which may be that of a macro."""
 
     frame: Frame
     statement: syntax.Stmt | None
-
-    @property
-    def source(self) -> Source:
-        return self.frame.source
+    source: Source
 
 
 @dataclass(slots=True, eq=False)

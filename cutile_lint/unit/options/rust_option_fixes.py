@@ -11,6 +11,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust import rewrite
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
+from cutile_lint.sources.lines import line_start
 from cutile_lint.unit.boundary.slots import Boundary, Slot
 from cutile_lint.unit.flows.origins import node_at
 from cutile_lint.unit.launches import KernelLaunch
@@ -83,8 +84,7 @@ def _conditional(name: str, call: str, test: str, *, mutable: bool) -> str:
 
 
 def _block(source: Source, statement: syntax.Stmt, head: str, line: str) -> str:
-    start = source.line_starts[source.position(statement.span.start)[0] - 1]
-    before = source.data[start : statement.span.start].decode()
+    before = source.part(line_start(source, statement.span.start), statement.span.start).decode()
     indent = before if not before.strip() else ""
     return f"{head}\n{indent}    {line}\n{indent}}}" if before and not before.strip() else f"{head} {line} }}"
 
@@ -141,10 +141,13 @@ def attach_options(boundary: Boundary, launch: KernelLaunch, program: Program) -
 
 
 def _default(source: Source) -> str:
-    imported = re.search(rb"\buse\s[^;]{0,2000}\bCompileOptions\b(?:\s+as\s+(\w+))?", source.data)
-    if imported is None:
-        return "cutile::tile_kernel::CompileOptions"
-    return (imported[1] or b"CompileOptions").decode()
+    return source.tells(_imported_options) or "cutile::tile_kernel::CompileOptions"
+
+
+def _imported_options(data: bytes) -> str | None:
+    """The name that ``use`` gives to ``CompileOptions``."""
+    found = re.search(rb"\buse\s[^;]{0,2000}\bCompileOptions\b(?:\s+as\s+(\w+))?", data)
+    return (found[1] or b"CompileOptions").decode() if found is not None else None
 
 
 def _typed(slot: Slot) -> str:

@@ -187,7 +187,7 @@ def _argument(setter: Place, name: str) -> Place:
     """The setter's argument inside the call, when it is the parameter's plain name; else the call."""
     from cutile_lint.sources import Span
 
-    data = setter.source.data[setter.span.start : setter.span.end]
+    data = setter.source.part(*setter.span)
     at = data.rfind(b"(" + name.encode() + b")")
     if at == -1 or not data[:at].rstrip().endswith((OCCUPANCY.encode(), CLUSTER.encode())):
         return setter
@@ -200,7 +200,7 @@ def _corrected(boundary: Boundary, place: Place, slot: Slot) -> Fix | None:
     source, named = place.source, option_named(slot.name) or ""
     wrong = _other(named)
     call = f"{wrong}(".encode()
-    if place.text == slot.name and source.data[: place.span.start].endswith(call):
+    if place.text == slot.name and source.part(max(place.span.start - len(call), 0), place.span.start) == call:
         start = place.span.start - len(call)
         edit = Edit(source, start, start + len(wrong), named)
         return Fix(f"call the setter `{named}`", (edit,), Applicability.SAFE)
