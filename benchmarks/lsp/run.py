@@ -27,36 +27,43 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "server")]
 from client import Client, position  # noqa: E402
 
 WRAPPER = "tilegym/src/tilegym/ops/cutile_rs/gemm.py"
-#: what is typed -> the function at whose start, and the line
+EXPORT = "tilegym/src/tilegym/ops/cutile_rs/gemm_kernel/ffi.rs"
+KERNEL = "tilegym/src/tilegym/ops/cutile_rs/gemm_kernel/kernel.rs"
+#: what is typed -> the file, the function at whose start, and the line
 SCENARIOS = {
-    "a comment in an op": ("gemm_rows", "    # rows are independent"),
-    "a line in a function of no op": ("explain_gemm", "    m = int(m)"),
-    "a line without effect in a helper of all ops": ("_check_extent", "    scale = 1.0"),
-    "a statement in an op": ("grouped_gemm", "    alpha = float(alpha)"),
-    "a statement in a helper of all four ops": ("_check_extent", "    m = int(m)"),
+    "a comment in an op": (WRAPPER, "gemm_rows", "    # rows are independent"),
+    "a line in a function of no op": (WRAPPER, "explain_gemm", "    m = int(m)"),
+    "a line without effect in a helper of all ops": (WRAPPER, "_check_extent", "    scale = 1.0"),
+    "a statement in an op": (WRAPPER, "grouped_gemm", "    alpha = float(alpha)"),
+    "a statement in a helper of all four ops": (WRAPPER, "_check_extent", "    m = int(m)"),
+    "a comment in the export": (EXPORT, "cutile_gemm", "    // the caller owns the tensors"),
+    "a statement in the export": (EXPORT, "cutile_gemm", "    let tiles = 1;"),
+    "a comment in a kernel": (KERNEL, "persistent_gemm_kernel", "        // one tile at a time"),
 }
 #: seconds
 KEYSTROKE, WORK, FIRST = 0.060, 0.025, 2.0
 
 
 def texts(text: str, function: str, line: str) -> list[str]:
-    """The states of the text while a line is typed at the start of a function's body.
+    """The states of the text while a line is typed at the start of a function's body, in Python or in Rust.
 
     The line is opened first, as an editor does: typed in front of other code nearly every state would be a syntax error, which
     costs nothing, and the numbers would say nothing about the analysis.
     """
-    found = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == function)
-    first = found.body[1] if ast.get_docstring(found) is not None else found.body[0]
-    offset = sum(len(row) + 1 for row in text.split("\n")[: first.lineno - 1])
+    if (rust := text.find(f"fn {function}")) != -1:
+        offset = text.index("{\n", rust) + 2
+    else:
+        found = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == function)
+        first = found.body[1] if ast.get_docstring(found) is not None else found.body[0]
+        offset = sum(len(row) + 1 for row in text.split("\n")[: first.lineno - 1])
     return [text[:offset] + line[:count] + "\n" + text[offset:] for count in range(len(line) + 1)]
 
 
-def parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return False
-    return True
+def parses(path: Path, text: str) -> bool:
+    from cutile_lint.sources import Source
+    from cutile_lint.unit.linking import program
+
+    return not program.parse(Source(path, text.encode())).faults
 
 
 class Results:
@@ -112,30 +119,31 @@ def session_work(root: Path, results: Results, clock: Callable[[], float]) -> No
     program.parse = counted  # type: ignore[assignment]
     session = Session()
     session.set_client(ClientSettings(scope="open"), [root])
-    wrapper = root / WRAPPER
-    before = wrapper.read_text()
+    opened = {path: OpenSource(path, path.read_bytes()) for path in (root / file for file in (WRAPPER, EXPORT, KERNEL))}
 
-    def keystroke(text: str) -> float:
+    def keystroke(path: Path, text: str) -> float:
         parsed.clear()
         start = clock()
-        session.update({wrapper: OpenSource(wrapper, text.encode())})
+        opened[path] = OpenSource(path, text.encode())
+        session.update(dict(opened))
         while (key := session.next()) is not None:
             session.check(key)
         return clock() - start
 
     results.tell(f"{'the session alone':<52}    median     p95     max     n   (ms)")
-    keystroke(before)
+    keystroke(root / WRAPPER, (root / WRAPPER).read_text())
     all_seconds, most = [], 0
     gc.disable()  # as in the server, which collects when the user pauses
-    for what, (function, line) in SCENARIOS.items():
-        seconds = []
+    for what, (file, function, line) in SCENARIOS.items():
+        path, seconds = root / file, []
+        before = path.read_text()
         for text in texts(before, function, line):
-            spent = keystroke(text)
+            spent = keystroke(path, text)
             most = max(most, len(parsed))
-            if parses(text):
+            if parses(path, text):
                 seconds.append(spent)
             gc.collect(1)
-        keystroke(before)
+        keystroke(path, before)
         results.series(what, seconds, WORK)
         all_seconds += seconds
     gc.enable()
@@ -150,13 +158,13 @@ def protocol(root: Path, results: Results) -> None:
     results.tell(f"{'keystroke to published diagnostics (protocol)':<52}    median     p95     max     n   (ms)")
     try:
         client.start(options={"scope": "open"})
-        wrapper = root / WRAPPER
-        uri = client.open(wrapper)
-        client.diagnostics(uri, 1)
-        first = before = wrapper.read_text()
+        uris = {file: client.open(root / file) for file in (WRAPPER, EXPORT, KERNEL)}
+        for uri in uris.values():
+            client.diagnostics(uri, 1)
+        shown = {file: (root / file).read_text() for file in uris}
 
-        def keystroke(text: str) -> float:
-            nonlocal before
+        def keystroke(file: str, text: str) -> float:
+            before, uri = shown[file], uris[file]
             if text == before:
                 return 0.0
             pairs = zip(before + "\0", text + "\0", strict=False)
@@ -168,13 +176,15 @@ def protocol(root: Path, results: Results) -> None:
             start = time.perf_counter()
             change = {"range": {"start": start_place, "end": end_place}, "text": text[at : len(text) - tail]}
             client.diagnostics(uri, client.change(uri, change))
-            before = text
+            shown[file] = text
             return time.perf_counter() - start
 
         all_seconds = []
-        for what, (function, line) in SCENARIOS.items():
-            seconds = [spent for text in texts(first, function, line) if (spent := keystroke(text)) and parses(text)]
-            keystroke(first)
+        for what, (file, function, line) in SCENARIOS.items():
+            first = shown[file]
+            states = [(text, parses(root / file, text)) for text in texts(first, function, line)]
+            seconds = [spent for text, good in states if (spent := keystroke(file, text)) and good]
+            keystroke(file, first)
             results.series(f"{what}, published", seconds, KEYSTROKE)
             all_seconds += seconds
         results.series("all keystrokes that parse, published", all_seconds, KEYSTROKE)
