@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
-from cutile_lint.sources import Place
+from cutile_lint.sources import Place, Span
+from cutile_lint.unit.boundary.code_readers import CONVERTS, SHOWS, Readers
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.linking.where import stop_of
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.trace import Event
-from cutile_lint.unit.machine.values import Literal, Value, beyond, subterms
+from cutile_lint.unit.machine.values import Closure, Literal, ModuleValue, Value, beyond, subterms
 from cutile_lint.unit.runs import Run
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
-#: Calls that show a value and decide nothing.
-_SHOWS = frozenset(["print", "debug", "info", "warning", "error", "exception", "log", "format", "repr", "str", "int"])
+#: Events that decide nothing by themselves: what becomes of a value that was worked out shows in others.
+_QUIET = frozenset(["delete", "operator", "convert"])
+_NOTHING = SHOWS | CONVERTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ def _judge(run: Run, launch: Launch, program: Program) -> UncheckedCode | None:
     key = launch.event.value.key()  # type: ignore[union-attr]
     conditions: list[Literal] = []
     for event in run.trace.events[launch.order + 1 :]:
+        if event.kind in _QUIET:
+            continue
         if any(_has(literal.test, key) for literal in event.path):
             return None
         if event.kind == "global" or not _uses(event, key) or _shows(event):
@@ -83,7 +88,7 @@ def _uses(event: Event, key: object) -> bool:
 
 
 def _shows(event: Event) -> bool:
-    return event.kind in ("call", "convert", "operator") and event.name.rsplit(".", 1)[-1] in _SHOWS
+    return event.kind == "call" and event.name.rsplit(".", 1)[-1] in _NOTHING
 
 
 def _is_read(launch: Launch, program: Program) -> bool:
@@ -91,21 +96,32 @@ def _is_read(launch: Launch, program: Program) -> bool:
     place, level = launch.place, len(launch.event.stack) - 1
     while True:
         stop = launch.event.stack[level]
-        statement, function = stop.statement, stop.frame.function
-        returned = isinstance(statement, syntax.Return) and statement.value is not None and statement.value.span == place.span
-        if not returned or not level or stop.frame.call is None:
-            break
+        function = stop.frame.function
+        root = function if function is not None else program.module(place.source.path)
+        if root is None or not any(isinstance(node, syntax.Call) and node.span == place.span for node in root.walk()):
+            return True
+        held = _holding(stop.frame.scope, launch.event.value)
+        found = Readers(root, partial(_function, stop.frame.scope), place.span, held, _behind(root, place.span)).answer()
+        if found != "returned" or not level or stop.frame.call is None:
+            return found != "dropped"
         place, level = stop.frame.call, level - 1
-    root = function if function is not None else program.module(place.source.path)
-    if root is None:
-        return True
-    if isinstance(statement, syntax.ExprStmt) and statement.value.span == place.span:
-        return False
-    held = _holding(stop.frame.scope, launch.event.value)
-    names = _bound_names(statement, place) or (held if isinstance(statement, syntax.Assign) and not statement.op else None)
-    if not names:
-        return True
-    return any(_reads(root, name, statement, held) for name in {*names, *held})
+
+
+def _behind(root: syntax.Module | syntax.Function, call: Span) -> int:
+    """From where on a name holds what the call gave it: the call's end, or the start of a loop that it stands in."""
+    loops = [node for node in root.walk() if isinstance(node, (syntax.For, syntax.While)) and node.span.covers(call)]
+    return loops[0].span.start if loops else call.end
+
+
+def _function(scope: Scope | None, func: syntax.Expr) -> syntax.Function | None:
+    """The project's function that an expression names."""
+    found = None
+    if scope is not None and isinstance(func, syntax.Name):
+        found = scope.lookup(func.id)
+    elif scope is not None and isinstance(func, syntax.Attr) and isinstance(func.base, syntax.Name):
+        module = scope.lookup(func.base.id)
+        found = module.scope.lookup(func.name) if isinstance(module, ModuleValue) else None
+    return found.function if isinstance(found, Closure) and not found.tags else None
 
 
 def _holding(scope: Scope | None, code: Value | None) -> list[str]:
@@ -127,29 +143,6 @@ def _bound_names(statement: syntax.Stmt | None, place: Place) -> list[str] | Non
     if inner.span != place.span or not all(isinstance(target, syntax.Name) for target in statement.targets):
         return None
     return [target.id for target in statement.targets if isinstance(target, syntax.Name)]
-
-
-def _reads(root: syntax.Module | syntax.Function, name: str, statement: syntax.Stmt | None, others: list[str]) -> bool:
-    """The name is read behind the statement, in something that is no message and gives it no other name."""
-    assert statement is not None
-    shown = [
-        node.span
-        for node in root.walk()
-        if isinstance(node, syntax.Call)
-        and isinstance(node.func, (syntax.Name, syntax.Attr))
-        and (node.func.id if isinstance(node.func, syntax.Name) else node.func.name) in _SHOWS
-    ]
-    assigned = [node for node in root.walk() if isinstance(node, syntax.Assign)]
-    targets = {id(target) for node in assigned for target in node.targets}
-    targets |= {id(node.value) for node in assigned if node.name in others and len(node.targets) == 1}
-    return any(
-        isinstance(node, syntax.Name)
-        and node.id == name
-        and id(node) not in targets
-        and node.span.start > statement.span.end
-        and not any(span.covers(node.span) for span in shown)
-        for node in root.walk()
-    )
 
 
 # ── the fix ────────────────────────────────────────────────────────────────
@@ -179,7 +172,7 @@ def add_check(found: UncheckedCode, program: Program) -> Fix | None:
         if not names:
             return None
         name = names[0]
-        if name == "_" and isinstance(statement, syntax.Assign):
+        if name == "_" and isinstance(statement, syntax.Assign) and not _is_named_again(stop.frame.function or module, statement):
             name = "rc"
             edits.append(Edit(module.source, statement.targets[0].span.start, statement.targets[0].span.end, "rc"))
     added = rewrite.insert_after(module, statement, [f"{checker}({name}, {_symbol_name(module, found.launch.symbol)})"])
@@ -188,6 +181,11 @@ def add_check(found: UncheckedCode, program: Program) -> Fix | None:
     edits += added.edits
     edits.sort(key=lambda edit: (edit.start, edit.end))
     return Fix(f"check the code with `{checker}`", tuple(edits), Applicability.SAFE)
+
+
+def _is_named_again(root: syntax.Module | syntax.Function, statement: syntax.Assign) -> bool:
+    nodes = [node for node in root.walk() if isinstance(node, syntax.Name) and node.id == statement.name]
+    return not all(statement.span.covers(node.span) for node in nodes)
 
 
 def _symbol_name(module: syntax.Module, symbol: str) -> str:
