@@ -76,7 +76,7 @@ def _latency(context: Context, kernel: Kernel, access: Access) -> Iterator[Evide
         yield Shown(f"`{access.op.name}`: latency {given[0]}, the reference's", place)
     elif given:
         yield Open(f"`{access.op.name}`: latency {', '.join(map(str, given))}", place)
-    elif access.latency_place is None or _is_none(access.latency) or "Latency::<0>" in access.latency_place.text.replace(" ", ""):
+    elif access.latency_place is None or _is_none(access.latency) or "::<0>" in access.latency_place.text.replace(" ", ""):
         told = "None" if access.latency_place is not None else "no such argument"
         yield Shown(f"`{access.op.name}`: latency {told}", place)
     else:

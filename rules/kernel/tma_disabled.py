@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Applicability, Edit, Finding, Fix, Level, Related
 from cutile_lint.sources import Place
 from cutile_lint.unit import KernelUnit
-from cutile_lint.unit.device.kernel import disabled_tma
+from cutile_lint.unit.device.kernel import disabled_tma, enabled_tma
 
 
 def check(unit: KernelUnit) -> Iterator[Finding]:
@@ -26,13 +26,15 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
                 + (f", which the reference `{known[0].variant.source}` uses" if known else ""),
                 help="pass `tma::Enabled`; partitions pad what lies outside",
                 related=(Related(known[0].place, "the reference's kernel"),) if known else (),
-                fix=_enabled(place),
+                fix=_enabled(unit, place),
                 statement=access.event.statement,
                 symbol=kernel.entry.name,
                 level_override=None if known else Level.WARNING,
             )
 
 
-def _enabled(place: Place) -> Fix:
-    start = place.span.end - len("Disabled")
-    return Fix("enable TMA", (Edit(place.source, start, place.span.end, "Enabled"),), Applicability.UNSAFE)
+def _enabled(unit: KernelUnit, place: Place) -> Fix | None:
+    text = enabled_tma(place, unit.crate)
+    return (
+        Fix("enable TMA", (Edit(place.source, place.span.start, place.span.end, text),), Applicability.UNSAFE) if text else None
+    )

@@ -15,7 +15,7 @@ from cutile_lint.unit.transposes.owners import symbols_of
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
-_TYPE = regex(r"Latency\s*::\s*<\s*\{?\s*(\w+)\s*\}?\s*>")
+_TYPE = regex(r"\w\s*::\s*<\s*\{?\s*(\w+)\s*\}?\s*>")
 
 
 def given_latencies(unit: KernelUnit, kernel: Kernel, access: Access) -> Iterator[tuple[int, Place]]:

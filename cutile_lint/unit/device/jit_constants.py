@@ -63,12 +63,11 @@ def odd_constants(unit: KernelUnit, kernel: Kernel) -> list[OddConstant]:
 
 def _odd_constants(unit: KernelUnit, kernel: Kernel) -> Iterator[OddConstant]:
     spans = [(source, module.span) for module, source in device_modules(unit)]
-    imported = unit.crate.once("imported by device modules", lambda: _imported(unit))
     seen: set[Place] = set()
     for event in kernel.calls:
         if event.arguments is None or event.name in _NOT_DEVICE:
             continue
-        for place, decimal in _in_event(event, imported):
+        for place, decimal in _in_event(event):
             inside = any(source is place.source and span.covers(place.span) for source, span in spans)
             if inside and not any(one.source is place.source and one.span.covers(place.span) for one in seen):
                 seen.add(place)
@@ -76,7 +75,7 @@ def _odd_constants(unit: KernelUnit, kernel: Kernel) -> Iterator[OddConstant]:
                 yield OddConstant(place, near, decimal, event.name.rsplit("::", 1)[-1])
 
 
-def _in_event(event: Event, imported: dict[str, str]) -> Iterator[tuple[Place, str]]:
+def _in_event(event: Event) -> Iterator[tuple[Place, str]]:
     assert event.arguments is not None
     for value in event.arguments.positional:
         for one in subterms(value):
@@ -84,7 +83,7 @@ def _in_event(event: Event, imported: dict[str, str]) -> Iterator[tuple[Place, s
                 if (decimal := _plain(one.place.text)) is not None:
                     yield one.place, decimal
             elif isinstance(one, Term) and one.op == "external" and one.place is not None:
-                if (decimal := _qualified(imported.get(one.name, one.name))) is not None:
+                if (decimal := _qualified(one.name)) is not None:
                     yield one.place, decimal
     node = event.node
     for arg in node.args if isinstance(node, syntax.Call) else ():
@@ -128,18 +127,6 @@ def _qualified(name: str) -> str | None:
     return (digits if "." in digits else digits + ".0") + kind
 
 
-def _imported(unit: KernelUnit) -> dict[str, str]:
-    """Names that device modules import, with their paths."""
-    found = {}
-    for module, _ in device_modules(unit):
-        for node in module.walk():
-            if isinstance(node, syntax.Import):
-                for name in node.names:
-                    if name.name and name.name != "*":
-                        found[name.alias or name.name] = f"{name.module}::{name.name}"
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class AssociatedPadding:
     """``Some(E::ZERO)`` as it is written."""
@@ -169,7 +156,8 @@ def _wrapped(value: Value) -> str:
     if not (isinstance(value, Term) and value.op == "call" and value.name == "Some" and value.args):
         return ""
     for inner in subterms(value.args[0]):
-        if isinstance(inner, Term) and inner.op == "external":
+        # what is imported by its name alone belongs to no type
+        if isinstance(inner, Term) and inner.op == "external" and (inner.place is None or "::" in inner.place.text):
             if _ASSOCIATED.match(inner.name) and _QUALIFIED.search(inner.name) is None:
                 return inner.place.text if inner.place is not None else inner.name
     return ""

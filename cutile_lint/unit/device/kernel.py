@@ -10,7 +10,7 @@ from cutile_lint.frontends.versions import MEMORY_OPS, MemoryOp
 from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
-from cutile_lint.unit.linking.crate import Entry
+from cutile_lint.unit.linking.crate import Crate, Entry
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Choice, Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.runs import EntryRun
@@ -201,10 +201,15 @@ def disabled_tma(access: Access) -> Place | None:
     """Where ``tma::Disabled`` is written for an access (in one of several alternatives)."""
     for _, one in alternatives(access.tma) if access.tma is not None else ():
         if isinstance(one, Term) and one.op == "external" and one.name.rsplit("::", 1)[-1] == "Disabled":
-            place = one.place if one.place is not None else access.tma_place
-            if place is not None and place.text.endswith("Disabled"):
-                return place
+            return one.place if one.place is not None else access.tma_place
     return None
+
+
+def enabled_tma(place: Place, crate: Crate) -> str | None:
+    """``tma::Enabled`` in the way in which ``tma::Disabled`` is written there; None when an import does not tell."""
+    written = place.text
+    path = written if "::" in written else crate.import_of(written, place.source) or written
+    return path.removesuffix("Disabled") + "Enabled" if path.rpartition("::")[2] == "Disabled" else None
 
 
 def scalar_origin(value: Value, entry: Entry) -> str | None:

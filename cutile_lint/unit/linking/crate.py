@@ -9,7 +9,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.answers import Answers
-from cutile_lint.unit.linking.rust_imports import renamed
+from cutile_lint.unit.linking.rust_imports import imported, renamed
 from cutile_lint.unit.machine.rust import Macro
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.values import Closure, Known, Value
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from cutile_lint.unit.machine.statements import Statements as Machine
 
 T = TypeVar("T")
+
+#: A name that is imported and handed on more often is not followed to its end.
+_MAX_IMPORTS = 8
 
 
 @dataclass(slots=True, eq=False)
@@ -151,6 +154,43 @@ class Crate:
         head, separator, rest = path.partition("::")
         own = self._renamings(source).get(head.removesuffix("!"))
         return path if own is None else f"{own}{'!' * head.endswith('!')}{separator}{rest}"
+
+    def full_path(self, path: str, source: Source) -> str:
+        """The path of what a file knows by an imported name, by the imports of this file and of those that hand it on."""
+        for _ in range(_MAX_IMPORTS):
+            head, separator, rest = path.partition("::")
+            if head in ("crate", "self", "super"):
+                handing_on = self._handing_on(path)
+                if handing_on is None:
+                    break
+                source, path = handing_on, path.rsplit("::", 1)[-1]
+                continue
+            target = self._imported(source).get(head)
+            if target is None or target.partition("::")[0] == head:
+                return path if target is None else f"{target}{separator}{rest}"
+            path = f"{target}{separator}{rest}"
+        return path
+
+    def import_of(self, name: str, source: Source) -> str | None:
+        """The path by which a file imports a name."""
+        return self._imported(source).get(name)
+
+    def _handing_on(self, path: str) -> Source | None:
+        """The file of the module that a path names, when it imports the path's last name itself."""
+        *modules, name = path.split("::")
+        found = [
+            module.source
+            for module in self.modules
+            if module.source.path.stem == modules[-1] and name in self._imported(module.source)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _imported(self, source: Source) -> dict[str, str]:
+        def found() -> dict[str, str]:
+            module = next((module for module in self.modules if module.source is source), None)
+            return imported(module) if module is not None else {}
+
+        return self.once(("imported", id(source)), found)
 
     def _renamings(self, source: Source) -> dict[str, str]:
         def found() -> dict[str, str]:

@@ -33,6 +33,17 @@ def renamed(module: syntax.Module) -> dict[str, str]:
     return {alias: names.pop() for alias, names in found.items() if len(names) == 1}
 
 
+def imported(module: syntax.Module) -> dict[str, str]:
+    """Path by name, of what a file imports; a name with two meanings in one file has none here."""
+    found: dict[str, set[str]] = {}
+    for node in module.nodes(syntax.Import):
+        for name in node.names:
+            if name.name and name.name != "*":
+                path = name.module if name.name == "self" else f"{name.module}::{name.name}" if name.module else name.name
+                found.setdefault(name.alias if name.alias != "self" else path.rsplit("::", 1)[-1], set()).add(path)
+    return {alias: paths.pop() for alias, paths in found.items() if len(paths) == 1}
+
+
 def is_path(text: str) -> bool:
     """``cutile::tile_kernel::CompileOptions``: names alone, no generics, references or arrays."""
     return text.replace("::", "").replace("_", "").isalnum()

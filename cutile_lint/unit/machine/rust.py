@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
-from cutile_lint.sources import Place
+from cutile_lint.sources import Place, Source
 from cutile_lint.unit.machine import rust_macros, rust_methods, rust_options
 from cutile_lint.unit.machine.dialect import Dialect
 from cutile_lint.unit.machine.paths import truth
@@ -105,20 +105,26 @@ class RustDialect(Dialect):
     # ── names ──
 
     def name(self, machine: Machine, node: syntax.Name) -> Value:
-        text = node.id
+        text, source = node.id, machine.scope.source
         if text.startswith("$"):
             first, colons, rest = text.partition("::")
             variable = machine.scope.lookup(first)
             if not colons or not isinstance(variable, Metavariable) or not isinstance(variable.node, syntax.Name):
                 return self._metavariable(machine, text)
             text = variable.node.id + colons + rest  # ``$function::<$E>``
+            source = variable.scope.source
         head = strip_generics(text)
         if head == "None":
             return Term("external", "None", place=machine.place(node))
-        found = self.crate.value(machine, head, machine.scope.source)
+        found = self.crate.value(machine, head, source)
         if found is not None:
             return found
-        return Term("external", self.crate.own_path(head, machine.scope.source), place=machine.place(node))
+        return Term("external", self._defined_path(head, source), place=machine.place(node))
+
+    def _defined_path(self, path: str, source: Source) -> str:
+        """The path of something outside the crate; what a file knows by a bare name has the modules with it that tell what it is."""
+        bare = path[:1].isupper() and "::" not in path and path not in CONSTRUCTORS
+        return self.crate.full_path(path, source) if bare else self.crate.own_path(path, source)
 
     def do_import(self, machine: Machine, node: syntax.Import) -> None:
         """Nothing: what a path means is found through the crate."""
@@ -443,7 +449,7 @@ class RustDialect(Dialect):
         if name[:1].isupper() or "::" in name:
             found = machine.scope.lookup(name)
             value = found if found is not None else self.crate.value(machine, name, machine.scope.source)
-            return value if value is not None else Term("external", name)
+            return value if value is not None else Term("external", self._defined_path(name, machine.scope.source))
         return None
 
     def match_constructor(self, machine: Machine, pattern: syntax.Pattern, value: Value) -> Value:
