@@ -753,3 +753,20 @@ def test_several_ops_in_one_module(tmp_path: Path) -> None:
     units = load(Workspace(), paths, Settings())
     assert [unit.name for unit in units] == ["one", "two"]
     assert [launch_block(unit.runs[0]) for unit in units] == [{16}, {32}]
+
+
+@pytest.mark.parametrize(
+    "test", ["len({x.dtype, y.dtype}) != 1", "len(set([x.dtype, y.dtype])) > 1", "len({t.dtype for t in (x, y)}) != 1"]
+)
+def test_items_of_a_set_that_may_be_equal(tmp_path: Path, test: str) -> None:
+    found = run(
+        tmp_path,
+        f"""\
+        @register_impl("op", backend="cutile-rs")
+        def op(x, y):
+            if {test}:
+                raise TypeError("op")
+            return _launch(torch.empty_like(x), y, 1)
+        """,
+    )
+    assert len(found.launches) == 1

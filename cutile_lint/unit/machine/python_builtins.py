@@ -242,7 +242,12 @@ def _next(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | 
 def _len(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
     value = machine.resolve(arguments.positional[0]) if arguments.positional else None
     if isinstance(value, Items) and not value.open and not any(value.conditions):
-        return Known(len(value.items), machine.place(node))
+        if value.kind != "set":
+            return Known(len(value.items), machine.place(node))
+        different = {item.key() for item in value.items}
+        if len(different) < 2 or all(isinstance(item, Known) for item in value.items):
+            return Known(len(different), machine.place(node))
+        return None  # items that are not known may be equal
     if isinstance(value, Entries) and not value.open:
         return Known(len(value.entries), machine.place(node))
     return None
