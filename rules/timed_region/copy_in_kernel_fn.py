@@ -13,15 +13,13 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
         if found.kind != "copy":
             continue
         from cutile_lint.unit.timed.hoist import hoist
-        from cutile_lint.unit.timed.timed_copies import drop_call, is_contiguous, is_of_that_type, protects
+        from cutile_lint.unit.timed.needless import needless
+        from cutile_lint.unit.timed.timed_copies import drop_call, protects
 
         if protects(unit, found):
             continue
-        what = "copies a tensor"
-        if is_contiguous(found):
-            what = "is called on a contiguous tensor"
-        elif is_of_that_type(found):
-            what = "is called on a tensor of that type"
+        already = needless(found)
+        what = f"is called on {already}" if already else "copies a tensor"
         yield Finding(
             found.place,
             f"{found.told} {what} inside {found.where}",

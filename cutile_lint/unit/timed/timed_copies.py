@@ -8,7 +8,8 @@ from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
 from cutile_lint.unit.linking.callers import everywhere, only_used_here
-from cutile_lint.unit.machine.values import Term, Value, subterms
+from cutile_lint.unit.machine.values import subterms
+from cutile_lint.unit.timed.needless import is_contiguous
 from cutile_lint.unit.timed.region import Occurrence, TimedWork, use_in_trial
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ def drop_call(unit: KernelUnit, found: TimedWork) -> Fix | None:
     ):
         return None
     for _, occurrence in everywhere(unit, found):
-        operand = occurrence.work.operand
-        if operand is None or occurrence.run.tensors.contiguous(operand) is not True:
+        if not is_contiguous(occurrence):
             return None
     if not only_used_here(unit, module, found):
         return None
@@ -42,57 +42,6 @@ def drop_call(unit: KernelUnit, found: TimedWork) -> Fix | None:
         rewrite.edits,
         Applicability.UNSAFE if rewrite.drops_comment else Applicability.SAFE,
     )
-
-
-def is_contiguous(found: TimedWork) -> bool:
-    """A ``.contiguous()`` that is known to copy nothing."""
-    return found.work.name == ".contiguous()" and all(
-        occurrence.run.tensors.contiguous(occurrence.work.operand) is True for occurrence in found.occurrences
-    )
-
-
-def is_of_that_type(found: TimedWork) -> bool:
-    """A ``.to(dtype)`` of a tensor that is known to have the dtype: it copies nothing."""
-    return found.work.name == ".to()" and all(_has_type(occurrence) for occurrence in found.occurrences)
-
-
-def _has_type(occurrence: Occurrence) -> bool:
-    given, operand = occurrence.work.event.arguments, occurrence.work.operand
-    if given is None or operand is None:
-        return False
-    wanted = [value for value in (*given.positional, *given.keywords.values()) if value.key() != operand.key()]
-    if len(wanted) != 1 or not isinstance(wanted[0], Term) or wanted[0].op != "attr" or wanted[0].name != "dtype":
-        return False
-    mine, theirs = _typed(occurrence, operand), _typed(occurrence, wanted[0].args[0])
-    if mine is None or theirs is None:
-        return False
-    same = {mine.key(), theirs.key()}
-    return len(same) == 1 or any(
-        literal.holds and _compared(occurrence, literal.test) == same for literal in occurrence.work.event.path
-    )
-
-
-def _compared(occurrence: Occurrence, test: Value) -> set[object]:
-    """The tensors whose dtypes a test compares for equality."""
-    if not isinstance(test, Term) or test.op != "compare" or test.name != "==":
-        return set()
-    tensors = [
-        _typed(occurrence, arg.args[0]) for arg in test.args if isinstance(arg, Term) and arg.op == "attr" and arg.name == "dtype"
-    ]
-    return {tensor.key() for tensor in tensors if tensor is not None}
-
-
-def _typed(occurrence: Occurrence, value: Value) -> Value | None:
-    """The one tensor that a value has its dtype from, through views and copies."""
-    found: dict[object, Value] = {}
-    left = [value]
-    while left:
-        for root in occurrence.run.tensors.roots(left.pop()):
-            if isinstance(root, Term) and root.op == "method" and root.name in ("contiguous", "clone"):
-                left.append(root.args[0])
-            else:
-                found[root.key()] = root
-    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def protects(unit: KernelUnit, found: TimedWork) -> bool:
