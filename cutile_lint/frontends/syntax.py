@@ -330,6 +330,21 @@ class Jump(Expr):
 
 
 @dataclass(slots=True, eq=False)
+class Links(Expr):
+    """``base $( .name($x) )*`` in a macro body: done once per element, each time on what the last one left.
+
+    ``link`` is one round, on :data:`LAST` in the place of what came before; ``around`` the repetition."""
+
+    base: Expr
+    link: Expr
+    around: Span
+
+
+#: The name in :attr:`Links.link` of what the chain has come to.
+LAST = "$()"
+
+
+@dataclass(slots=True, eq=False)
 class Opaque(Expr):
     """Something the model has no word for; its parts are still walked."""
 

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust.literals import character, number, string
-from cutile_lint.frontends.rust.reader import COMMENTS, EXTRAS, MAX_DEPTH, Reader, TooDeep, expression, parts
+from cutile_lint.frontends.rust.reader import COMMENTS, EXTRAS, MAX_DEPTH, Reader, Repeated, TooDeep, expression, parts
 from cutile_lint.sources import Span
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
@@ -71,21 +71,31 @@ def _call(reader: Reader, node: Node) -> syntax.Expr:
     if function.type == "generic_function":
         generics = _generics(reader, function)
         function = function.child_by_field_name("function") or function
-    call = syntax.Call(
-        reader.span(node),
-        reader.expression(function),
-        [syntax.Arg(value.span, value) for value in items(reader, arguments)],
-        generics=generics,
-        args_span=reader.span(arguments),
-    )
-    if reader.repetitions and isinstance(call.func, syntax.Attr) and _is_repeated_link(reader, call.func):
-        return syntax.Opaque(call.span, "repetition", [call])
-    return call
+    around = _repeated_links(reader, function) if reader.repetitions and function.type == "field_expression" else ()
+    base = reader.expression(function)
+    outside = reader.repetitions
+    reader.repetitions = tuple(one for one in outside if one not in around)
+    given = [syntax.Arg(value.span, value) for value in items(reader, arguments)]
+    reader.repetitions = outside
+    call = syntax.Call(reader.span(node), base, given, generics=generics, args_span=reader.span(arguments))
+    if not around or not isinstance(base, syntax.Attr):
+        return call
+    return _linked(call, base, around[0].outer) if len(around) == 1 else syntax.Opaque(call.span, "repetition", [call])
 
 
-def _is_repeated_link(reader: Reader, link: syntax.Attr) -> bool:
-    """``base $( .name($x) )*``: the call is there any number of times, its base once."""
-    return any(one.covers(link.name_span.start) and not one.covers(link.span.start) for one in reader.repetitions)
+def _repeated_links(reader: Reader, link: Node) -> tuple[Repeated, ...]:
+    """The repetitions of ``base $( .name($x) )*``: the call is there any number of times, its base once."""
+    name, start = link.children[-1].start_byte + reader.shift, link.start_byte + reader.shift
+    return tuple(one for one in reader.repetitions if one.covers(name) and not one.covers(start))
+
+
+def _linked(call: syntax.Call, func: syntax.Attr, around: Span) -> syntax.Links:
+    before, span = func.base, Span(call.span.start, around.end)
+    if isinstance(before, syntax.Links) and before.around == around:  # a round of several links
+        func.base = before.link
+        return syntax.Links(span, before.base, call, around)
+    func.base = syntax.Name(before.span, syntax.LAST)
+    return syntax.Links(span, before, call, around)
 
 
 def _generics(reader: Reader, node: Node) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ How Rust is read into ``frontends.syntax``, where that leaves a choice:
   (``Name.head`` drops them).
 - A macro's body and arguments are parsed again in place; tokens that are no Rust by themselves are
   ``Opaque("tokens")``, types ``Opaque("type")``, what doesn't parse ``Opaque("error")``: their text is the source's at
-  their span. A link of a method chain that is repeated is ``Opaque("repetition")``. Only errors of the file itself are
+  their span. A link of a method chain in two repetitions at once is ``Opaque("repetition")``. Only errors of the file itself are
   faults: in a macro's body, what looks wrong may be right after expansion.
 """
 

@@ -151,6 +151,9 @@ class Dialect:
     def macro_call(self, machine: Machine, node: syntax.Call) -> Value:
         return unknown("macro", machine.place(node))
 
+    def links(self, machine: Machine, node: syntax.Links) -> Value:
+        return unknown("repeated links", machine.place(node))
+
     def repeat(self, machine: Machine, node: syntax.Repetition) -> None:
         machine.run(node.body)
 

@@ -379,6 +379,9 @@ class Expressions(Calls):
                 items.append(self.evaluate(part), items.born)
         return items
 
+    def on_links(self, node: syntax.Links) -> Value:
+        return self.dialect.links(self, node)
+
     def on_repeat(self, node: syntax.Repeat) -> Value:
         value, count = self.evaluate(node.value), self.evaluate(node.count)
         if isinstance(count, Known) and isinstance(count.value, int) and count.value <= 64:
@@ -665,6 +668,7 @@ _HANDLERS: dict[type, Callable[[Expressions, object], Value]] = {  # type: ignor
     syntax.Index: Expressions.on_index,
     syntax.Slice: Expressions.on_slice,
     syntax.Sequence: Expressions.on_sequence,
+    syntax.Links: Expressions.on_links,
     syntax.Repeat: Expressions.on_repeat,
     syntax.Mapping: Expressions.on_mapping,
     syntax.Struct: Expressions.on_struct,

@@ -442,6 +442,18 @@ class RustDialect(Dialect):
                 values.append(machine.evaluate(node))
         return values
 
+    def links(self, machine: Machine, node: syntax.Links) -> Value:
+        """A chain with repeated links: the rounds one after the other."""
+        value = machine.evaluate(node.base)
+        groups = self._groups(machine, node.link)
+        if not groups:
+            return unknown("a repetition of nothing", machine.place(node))
+        for scope in self.rounds(machine, groups):
+            scope.names[syntax.LAST] = value
+            with machine.inside(scope=scope):
+                value = machine.evaluate(node.link)
+        return value
+
     # ── patterns ──
 
     def constant_pattern(self, machine: Machine, pattern: syntax.Pattern) -> Value | None:

@@ -36,6 +36,8 @@ def guard_setter(event: Event, program: Program) -> Fix | None:
     module = program.module(source.path)
     if module is None or not isinstance(node, syntax.Call) or not isinstance(node.func, syntax.Attr) or len(node.args) != 1:
         return None
+    if _is_repeated_link(node):  # its rounds are one text
+        return None
     if node.func.name not in SETTERS:  # the field is written: no call to guard
         return None
     statement = _statement(module, event.place)
@@ -44,6 +46,13 @@ def guard_setter(event: Event, program: Program) -> Fix | None:
     test = f"{_tested(source, node.args[0].value)} > 0"
     edits = _guarded(source, statement, node, base, call, test)
     return Fix(f"call `{node.func.name}` only for values above 0", tuple(edits), Applicability.SAFE)
+
+
+def _is_repeated_link(node: syntax.Expr) -> bool:
+    """The call is a link ``$( .name($x) )*`` in a macro's chain."""
+    while isinstance(node, (syntax.Call, syntax.Attr)):
+        node = node.func if isinstance(node, syntax.Call) else node.base
+    return isinstance(node, syntax.Name) and node.id == syntax.LAST
 
 
 def _guarded(source: Source, statement: syntax.Stmt | None, node: syntax.Call, base: str, call: str, test: str) -> list[Edit]:

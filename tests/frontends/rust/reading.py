@@ -86,6 +86,8 @@ def show(node: object) -> str:
             return f"fn({', '.join(one.name for one in node.function.params)}) {show(node.function.body)}"
         case syntax.Jump():
             return f"jump({show(node.statement)})"
+        case syntax.Links(base=base, link=link):
+            return f"links({show(base)}, {show(link)})"
         case syntax.Opaque():
             return f"<{node.kind}>"
         case syntax.Pattern():

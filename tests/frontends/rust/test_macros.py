@@ -100,7 +100,11 @@ def test_repetitions() -> None:
     total = macro("macro_rules! m { ($($a:expr),*) => { 0 $( + $a )* }; }").arms[0]
     assert show(total.body) == "[result (0 + (*repeat $a))]"
     chain = macro("macro_rules! m { ($($a:expr),*) => { new(0) $( .arg($a) )* .end() }; }").arms[0]
-    assert show(chain.body) == "[result <repetition>.end()]"
+    assert show(chain.body) == "[result links(new(0), $().arg($a)).end()]"
+    pairs = macro("macro_rules! m { ($($a:ident $b:expr),*) => { new(0) $( .$a().arg(1, $b) )* }; }").arms[0]
+    assert show(pairs.body) == "[result links(new(0), $().$a().arg(1, $b))]"
+    crossed = macro("macro_rules! m { ($($a:ident $($b:expr),*);*) => { new(0) $( .$a() $( .arg($b) )* )* .end() }; }").arms[0]
+    assert show(crossed.body) == "[result <repetition>.end()]"
     nested = macro("macro_rules! m { ($($a:ident { $($b:expr),* });*) => { $( let $a = 1; $( f($b); )* )* }; }").arms[0]
     assert show(nested.body) == "[$[let $a = 1, $[f($b);]]]"
 
