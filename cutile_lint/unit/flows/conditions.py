@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise, product
+from itertools import pairwise
 
 from cutile_lint.regex import regex
 from cutile_lint.unit.machine.logic import joined, negated
@@ -266,12 +266,17 @@ def _one_value_each(given: Assignment) -> bool:
 
 def assignments(focus: Condition, background: Condition = ()) -> Iterator[Assignment] | None:
     """Assignments of the atoms of ``focus`` that ``background`` does not exclude; None when there are too many atoms."""
+    return _tried(focus, background)
+
+
+def _tried(focus: Condition, background: Condition, wanted: Condition = ()) -> Iterator[Assignment] | None:
+    """:func:`assignments`, without those that make a literal of ``wanted``, a part of ``focus``, false."""
     found: dict[object, None] = {}
     for literal in focus:
         found.update(_decisive(literal.test)[0])
     if len(found) > MAX_ATOMS:
         return None
-    return _tried(list(found), background)
+    return _searched(list(found), background, wanted)
 
 
 def _decisive(test: Value) -> tuple[dict[object, None], bool | None]:
@@ -285,18 +290,27 @@ def _decisive_anew(test: Value) -> tuple[dict[object, None], bool | None]:
     return found, truth_under(test, {})
 
 
-def _tried(keys: list[object], background: Condition) -> Iterator[Assignment]:
-    decided: list[Literal] = []
-    for literal in background:
+def _searched(keys: list[object], background: Condition, wanted: Condition) -> Iterator[Assignment]:
+    asked: dict[object, list[Literal]] = {key: [] for key in keys}
+    for literal in (*background, *wanted):
         deciding, outright = _decisive(literal.test)
         if outright is not None and outright is not literal.holds:
             return
-        if not deciding.keys().isdisjoint(keys):
-            decided.append(literal)
-    for values in product((False, True), repeat=len(keys)):
-        given = dict(zip(keys, values, strict=True))
-        if _coherent(given) and all(holds_under(literal, given) is not False for literal in decided):
-            yield given
+        for key in deciding.keys() & asked.keys():
+            asked[key].append(literal)
+    given: Assignment = {}
+
+    def below(at: int) -> Iterator[Assignment]:
+        """A literal that is false under some atoms is so whatever the others are, and atoms that exclude each other do it always."""
+        if at == len(keys):
+            yield dict(given)
+            return
+        for given[keys[at]] in (False, True):
+            if _coherent(given) and all(holds_under(literal, given) is not False for literal in asked[keys[at]]):
+                yield from below(at + 1)
+        del given[keys[at]]
+
+    yield from below(0)
 
 
 def all_hold(path: Condition, given: Assignment) -> bool | None:
@@ -305,7 +319,7 @@ def all_hold(path: Condition, given: Assignment) -> bool | None:
 
 def possible(path: Condition, background: Condition = ()) -> bool | None:
     """Some execution makes all of ``path`` true and none of ``background`` false."""
-    tried = assignments(path, background)
+    tried = _tried(path, background, path)
     return None if tried is None else joined(True, tried, lambda given: all_hold(path, given))
 
 
@@ -313,13 +327,18 @@ def admits(condition: Condition, path: Condition, background: Condition) -> bool
     """No test of a condition, taken alone, speaks against a path."""
     if not condition:
         return True
-    if possible(path, background) is False:
+    tried = _tried(path, background, path)
+    ways = list(tried) if tried is not None else None
+    if ways == []:
         return False
-    around = {atom for literal in (*path, *background) for atom in _decisive(literal.test)[0]}
+    own = {atom for literal in path for atom in _decisive(literal.test)[0]}
+    around = own.union(*(_decisive(literal.test)[0] for literal in background))
     for literal in condition:
         deciding, outright = _decisive(literal.test)
         if outright is not None:
             fits: bool | None = outright is literal.holds
+        elif ways is not None and deciding.keys() <= own:
+            fits = any(holds_under(literal, given) is not False for given in ways)
         elif deciding.keys().isdisjoint(around):
             fits = possible((literal,))
         else:
