@@ -30,10 +30,14 @@ DEFINED_BY: dict[str, tuple[str, ...]] = {
     "parameter": ("config", "argument"),
     "read": ("config", "parameter"),
     "config": ("config",),
+    "field": ("config",),
     "use": ("parameter",),
     "launch": ("entry",),
     "entry": ("entry",),
 }
+
+#: bytes before a value among which its name is looked for
+_NEAR = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +175,8 @@ def _slot(boundary: Boundary, slot: Slot, tunings: dict[int, Tuning | None], thi
     if slot.declared is not None:
         thing.add(boundary.in_text(slot.declared.name_span), "declared")
     for use in slot.uses:
-        thing.add(use.place, "use")
+        if use.place != slot.place:  # a value that is used as it came has no other place
+            thing.add(use.place, "use")
     for launch in boundary.launches:
         if not boundary.is_aligned(launch):
             continue
@@ -181,14 +186,27 @@ def _slot(boundary: Boundary, slot: Slot, tunings: dict[int, Tuning | None], thi
 
 
 def _fields(launch: Launch, index: int, tuning: Tuning | None) -> Iterator[tuple[Place | None, str]]:
-    """Where the config field that a slot gets is read, and where the configs give it a value."""
+    """Where the config field that a slot gets is read, where the configs give it a value, and where their class declares it."""
     for _, leaf in alternatives(launch.arguments.positional[index]):
         for source in plain_sources(leaf):
             if source.op != "field":
                 continue
             yield source.place, "read"
             for config in (configs_of(tuning) if tuning is not None else None) or ():
-                yield config.place_of(source.name), "config"
+                place = config.place_of(source.name)
+                yield _named(place, source.name) if place is not None else None, "config"
+                yield config.declared_at(source.name), "field"
+
+
+def _named(place: Place, name: str) -> Place:
+    """A field's value together with its name where that stands before it: ``BM=64``, ``"BM": 64``, ``BM: int = 64``."""
+    start = place.span.start
+    before = place.source.raw[max(0, start - _NEAR) : start]
+    import re
+
+    word = re.escape(name.encode())
+    found = re.search(rb"(\b%b\s*(:[^=,(\n]*)?=\s*|([\"'])%b\3\s*:\s*)\Z" % (word, word), before)
+    return Place(place.source, Span(start - len(found[0]), place.span.end)) if found is not None else place
 
 
 def _word(place: Place, word: str) -> Place:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from lsprotocol import types as lsp
@@ -21,7 +22,7 @@ class Navigation:
     def _things_at(self, path: Path, offset: int) -> list[tuple[Thing, Spot, Place]]:
         """The things that the smallest place around an offset belongs to."""
         found: list[tuple[Thing, Spot, Place]] = []
-        links = [outcome.links for outcome in self.view.outcomes.values() if path in outcome.files]
+        links = [outcome.links for outcome in self.view.outcomes.values() if path in outcome.read]
         for thing, spot in spots_at(links, path):
             now = self.view.now(spot.place)
             if now is not None and now.span.start <= offset <= now.span.end:
@@ -44,10 +45,10 @@ class Navigation:
     def references(self, path: Path, offset: int, declaration: bool) -> list[Place]:
         """All places of what stands at an offset; without ``declaration`` those that define it are left out."""
         found: dict[Place, None] = {}
+        defining = ("export", "entry", "parameter")
         for thing, _, _ in self._things_at(path, offset):
-            defining = ("export", "entry", "parameter")
             found.update((place, None) for place in thing.places() if declaration or place not in thing.places(*defining))
-        return sorted(self._present(found), key=lambda place: (str(place.path), place.span))
+        return _innermost(self._present(found))
 
     def _present(self, places: dict[Place, None]) -> list[Place]:
         return list(dict.fromkeys(now for place in places if (now := self.view.now(place)) is not None))
@@ -86,6 +87,16 @@ class Navigation:
             arguments = [where.uri, where.range.start, locations]
             lenses.append(lsp.CodeLens(where.range, lsp.Command(title, SHOW, arguments=arguments)))
         return lenses
+
+
+def _innermost(places: Iterable[Place]) -> list[Place]:
+    """Places in order, without those around another one: an argument ``int(cfg.BM)`` is told by what it reads."""
+    kept: list[Place] = []
+    for place in sorted(places, key=lambda place: (str(place.path), place.span.start, -place.span.end)):
+        while kept and kept[-1].path == place.path and kept[-1].span.covers(place.span):
+            kept.pop()
+        kept.append(place)
+    return kept
 
 
 def _called(callers: list[Place]) -> str:

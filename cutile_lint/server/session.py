@@ -53,6 +53,8 @@ class Outcome:
     looked_at: frozenset[Path] = frozenset()
     #: the files that belong to it
     files: frozenset[Path] = frozenset()
+    #: these, and the modules that were read for values only
+    read: frozenset[Path] = frozenset()
     rust: frozenset[Path] = frozenset()
     #: files with suppressions, for judging which ones are unused
     held: tuple[Path, ...] = ()
@@ -436,7 +438,8 @@ class Session:
         findings = self._shown_findings(parts.findings())
         rust = frozenset(path for part in parts.parts for path in part.rust)
         everything = files | {one.path for one in findings}
-        return Outcome(tuple(findings), (), frozenset(parts.asked) | files, everything, rust, (), links)
+        read = everything.union(parts.program.modules)
+        return Outcome(tuple(findings), (), frozenset(parts.asked) | files, everything, read, rust, (), links)
 
     def _as_whole(self, key: Key, proceed: Callable[[], None]) -> Outcome:
         plan = self._plan_of[key]
@@ -461,11 +464,13 @@ class Session:
         )
         findings = self._shown_findings(report.findings)
         links = self._links(units, errors)
+        everything = files | {one.path for one in findings}
         return Outcome(
             tuple(findings),
             tuple(errors),
             frozenset(self.workspace.asked) | files,
-            files | {one.path for one in findings},
+            everything,
+            everything.union(*(unit.program.modules for unit in units)),
             rust,
             tuple(item.source.path for item in report.suppressions),
             links,

@@ -65,8 +65,8 @@ class View:
         return found | set(self.broken) | {one.path for one in self.problems}
 
     def partners(self, path: Path) -> set[Path]:
-        """The other files of the ops that a file belongs to."""
-        return {other for outcome in self.outcomes.values() if path in outcome.files for other in outcome.files} - {path}
+        """The other files of the ops that a file belongs to or is read for."""
+        return {other for outcome in self.outcomes.values() if path in outcome.read for other in outcome.files} - {path}
 
     def findings(self, path: Path) -> list[tuple[Finding, Place]]:
         """The findings of a file with their present places; the same one of several ops once."""

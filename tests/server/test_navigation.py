@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
 from client import Client, position, span, where
-from conftest import Op, Start
+from conftest import ROOT, Op, Start
+from test_diagnostics import PULL
 
 
 def texts(places: list[dict[str, Any]] | None) -> set[tuple[str, str]]:
@@ -93,3 +96,56 @@ def test_each_service_can_be_switched_off(launch: Start, op: Op) -> None:
     assert client.request("textDocument/inlayHint", {**uri, "range": span((0, 0), (200, 0))}) is None
     for what in ("hover", "definition"):
         assert client.request(f"textDocument/{what}", {**uri, "position": position(16, 30)}) is None
+
+
+@pytest.fixture
+def gemm(tmp_path: Path) -> Path:
+    """The folder of the wrappers of a project whose configs stand in a module of their own."""
+    shutil.copytree(ROOT / "examples" / "clean" / "tilegym", tmp_path / "project")
+    return tmp_path / "project" / "src" / "tilegym" / "ops" / "cutile_rs"
+
+
+def test_a_module_that_is_read_for_its_values_leads_on(launch: Start, gemm: Path) -> None:
+    client = launch(gemm.parents[3])
+    client.start()
+    configs = gemm / "_gemm_configs.py"
+    for path in (gemm / "gemm.py", configs):
+        client.diagnostics(client.open(path), 1)
+    given = {("_gemm_configs.py", text) for text in ("BM=256", "BM=128")}
+    assert ask(client, "definition", gemm / "gemm.py", "        int(cfg.BM)", 15) == given
+    everywhere = given | {("_gemm_configs.py", "BM"), ("gemm.py", "bm"), ("gemm.py", "cfg.BM"), ("ffi.rs", "bm")}
+    for part, inside in (("BM=256, BN=256, BK=64, NUM_CTAS=2", 0), ("BM=256, BN=256, BK=64, NUM_CTAS=2", 3), ("    BM: int", 4)):
+        assert ask(client, "references", configs, part, inside) == everywhere
+        assert ask(client, "definition", configs, part, inside) == given
+    assert ask(client, "definition", configs, "    GROUP_M: int = 8", 20) == {("_gemm_configs.py", "GROUP_M: int = 8")}
+
+
+def test_a_declaration_in_another_module_leads_to_the_export(client: Client, op: Op) -> None:
+    text = op.wrapper.read_text()
+    start = text.index('_FFI_CDEF = """')
+    end = text.index('"""', start + 20) + 3
+    declaration = op.folder / "_declaration.py"
+    declaration.write_text(text[start:end] + "\n")
+    (op.folder / "__init__.py").write_text("")
+    op.wrapper.write_text(text[:start] + "from ._declaration import _FFI_CDEF" + text[end:])
+    opened(client, op)
+    client.diagnostics(client.open(declaration), 1)
+    assert ask(client, "definition", declaration, "float alpha", 8) == {("ffi.rs", "alpha")}
+    assert ("wrapper.py", "float(alpha)") in ask(client, "references", declaration, "float alpha", 8)
+
+
+def test_related_documents_of_a_module_that_is_read_for_its_values(launch: Start, gemm: Path) -> None:
+    client = launch(gemm.parents[3])
+    client.start(PULL)
+    for path in (gemm / "gemm.py", gemm / "_gemm_configs.py"):
+        report = client.request("textDocument/diagnostic", {"textDocument": {"uri": client.open(path)}})
+    related = report["relatedDocuments"]
+    assert {(gemm / "gemm.py").as_uri(), (gemm / "gemm_kernel" / "ffi.rs").as_uri()} <= set(related)
+
+
+def test_a_place_is_listed_once(client: Client, op: Op) -> None:
+    opened(client, op)
+    found = ask(client, "references", op.ffi, "    block: ", 5)
+    assert ("ffi.rs", "block") in found and ("ffi.rs", "block: i32") not in found
+    passed = ask(client, "references", op.wrapper, "        float(alpha),", 9)
+    assert ("ffi.rs", "alpha") in passed and ("ffi.rs", "alpha: f32") not in passed

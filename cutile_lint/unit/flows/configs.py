@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.flows.fold import Folder, Neutral
 from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Tuning
-from cutile_lint.unit.machine.values import Choice, Condition, Entries, Items, Known, Record, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import (
+    Choice,
+    Class,
+    Condition,
+    Entries,
+    Items,
+    Known,
+    Record,
+    Term,
+    Value,
+    alternatives,
+    subterms,
+)
 from cutile_lint.unit.options.option_names import option_named
 
 
@@ -17,13 +30,14 @@ from cutile_lint.unit.options.option_names import option_named
 class Config:
     """One config with the condition under which it is in the list.
 
-    ``kind``: "attributes" (``cfg.X``), "keys" (``cfg["X"]``) or "places" (``cfg[0]``).
+    ``kind``: "attributes" (``cfg.X``), "keys" (``cfg["X"]``) or "places" (``cfg[0]``); ``cls``: its class, where that is the project's.
     """
 
     fields: Mapping[str, Value]
     path: Condition
     place: Place | None
     kind: str
+    cls: Class | None = None
 
     def field_of(self, option: str) -> str | None:
         """The field that holds a compile option."""
@@ -42,6 +56,10 @@ class Config:
         value = self.fields.get(name)
         return (value.place if value is not None else None) or self.place
 
+    def declared_at(self, name: str) -> Place | None:
+        """Where its class declares a field."""
+        return _declared_at(self.cls, name) if self.cls is not None else None
+
     def folder(self, tuning: Tuning) -> Folder:
         """Evaluates with this config as the tuner's ``cfg``."""
         return tuning.answers.once(self, lambda: self._folder(tuning))
@@ -58,6 +76,14 @@ class Config:
             return None
 
         return Folder(lookup, tuning.answers.once(Neutral, lambda: Neutral(lambda term: term.op == "config")))
+
+
+def _declared_at(cls: Class, name: str) -> Place | None:
+    for statement in cls.definition.body:
+        if isinstance(statement, syntax.Assign) and statement.declares and statement.name == name:
+            return Place(cls.scope.source, statement.targets[0].span)
+    found = (_declared_at(base, name) for base in cls.bases if isinstance(base, Class))
+    return next((place for place in found if place is not None), None)
 
 
 def is_config(value: Value, tuning: Tuning) -> bool:
@@ -107,9 +133,11 @@ def _by_options(config: Config) -> list[Config]:
                 continue
             kept = [(more, leaf) for more, leaf in alternatives(value) if not contradictory(one.path, more)]
             if len(kept) == 1:
-                following.append(Config({**one.fields, name: kept[0][1]}, one.path, one.place, one.kind))
+                following.append(Config({**one.fields, name: kept[0][1]}, one.path, one.place, one.kind, one.cls))
             elif kept and len(kept) < 5 and option_named(name) is not None:
-                following += [Config({**one.fields, name: leaf}, one.path + more, one.place, one.kind) for more, leaf in kept]
+                following += [
+                    Config({**one.fields, name: leaf}, one.path + more, one.place, one.kind, one.cls) for more, leaf in kept
+                ]
             else:
                 following.append(one)
         found = following
@@ -123,7 +151,7 @@ def _config(value: Value, path: Condition) -> Config | None:
             for name in value.cls.fields_in_order():
                 if name not in fields and (default := value.cls.member(name)) is not None:
                     fields[name] = default
-        return Config(fields, path, value.place, "attributes")
+        return Config(fields, path, value.place, "attributes", value.cls)
     if isinstance(value, Entries) and not value.open:
         named = {key.value: item for key, item in value.items() if isinstance(key, Known) and isinstance(key.value, str)}
         return Config(named, path, value.place, "keys")
