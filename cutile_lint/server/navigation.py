@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from lsprotocol import types as lsp
@@ -46,9 +46,18 @@ class Navigation:
         """All places of what stands at an offset; without ``declaration`` those that define it are left out."""
         found: dict[Place, None] = {}
         defining = ("export", "entry", "parameter")
-        for thing, _, _ in self._things_at(path, offset):
+        for thing in self._everywhere([thing for thing, _, _ in self._things_at(path, offset)]):
             found.update((place, None) for place in thing.places() if declaration or place not in thing.places(*defining))
         return _innermost(self._present(found))
+
+    def _everywhere(self, things: list[Thing]) -> Iterator[Thing]:
+        """The things as the ops of all files have them."""
+        wanted = {(thing.kind, thing.name, self.view.now(thing.place)) for thing in things}
+        names = {name for _, name, _ in wanted}
+        for outcome in self.view.outcomes.values():
+            for thing in outcome.links.things:
+                if thing.name in names and (thing.kind, thing.name, self.view.now(thing.place)) in wanted:
+                    yield thing
 
     def _present(self, places: dict[Place, None]) -> list[Place]:
         return list(dict.fromkeys(now for place in places if (now := self.view.now(place)) is not None))

@@ -149,3 +149,15 @@ def test_a_place_is_listed_once(client: Client, op: Op) -> None:
     assert ("ffi.rs", "block") in found and ("ffi.rs", "block: i32") not in found
     passed = ask(client, "references", op.wrapper, "        float(alpha),", 9)
     assert ("ffi.rs", "alpha") in passed and ("ffi.rs", "alpha: f32") not in passed
+
+
+def test_references_are_those_of_all_wrappers_wherever_they_are_asked(client: Client, op: Op) -> None:
+    other = op.folder / "other.py"
+    other.write_text(op.wrapper.read_text().replace('@register_impl("scale_residual"', '@register_impl("scale_other"'))
+    opened(client, op)
+    client.diagnostics(client.open(other), 1)
+    found = ask(client, "references", op.ffi, "fn cutile_scale_residual", 5)
+    assert {("wrapper.py", "cutile_scale_residual"), ("other.py", "cutile_scale_residual")} <= found
+    for path in (op.wrapper, other):
+        assert ask(client, "references", path, "rc = lib.cutile_scale_residual(", 10) == found
+        assert {name for name, _ in ask(client, "references", path, "        float(alpha),", 9)} >= {"wrapper.py", "other.py"}
