@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
+from cutile_lint.server.calls import Written, word, written
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.boundary.slots import Boundary, Slot
@@ -108,15 +108,16 @@ def links_of_op(unit: KernelUnit) -> Links:
     lenses: list[Lens] = []
     tunings = {id(launch): _tuning(run.tunings, launch) for run in unit.runs for launch in run.launches}
     for boundary in unit.boundary:
-        _export(boundary, things)
+        names = [slot.name for slot in boundary.slots]
+        calls = [written(launch, names) for launch in boundary.launches]
+        _export(boundary, calls, things)
         for slot in boundary.slots:
-            _slot(boundary, slot, tunings, things)
-        for launch in boundary.launches:
-            if boundary.is_aligned(launch):
-                for slot in boundary.slots:
-                    place = launch.argument_place(slot.index)
-                    hints.setdefault((place, slot.name), Hint(place, slot.name, slot.type))
-        lenses.append(_lens(unit, boundary))
+            _slot(boundary, slot, calls, tunings, things)
+        for call in calls:
+            for index in call.plain:
+                slot, place = boundary.slots[index], call.arguments[index]
+                hints.setdefault((place, slot.name), Hint(place, slot.name, slot.type))
+        lenses.append(_lens(unit, boundary, calls))
     return Links(tuple(things.values()), tuple(hints.values()), tuple(lenses))
 
 
@@ -149,45 +150,47 @@ def _thing(things: dict[tuple[str, Place], Thing], kind: str, name: str, place: 
     return things.setdefault((kind, place), Thing(kind, name, place))
 
 
-def _export(boundary: Boundary, things: dict[tuple[str, Place], Thing]) -> None:
+def _export(boundary: Boundary, calls: list[Written], things: dict[tuple[str, Place], Thing]) -> None:
     thing = _thing(things, "export", boundary.symbol, boundary.export.place)
     thing.add(boundary.export.place, "export")
     if boundary.cdef is not None:
         thing.add(boundary.in_text(boundary.cdef.name_span), "declaration")
-    for launch in boundary.launches:
-        thing.add(_called_name(launch), "call")
+    for call in calls:
+        for name in call.names:
+            thing.add(name, "call")
     for launch in boundary.kernel_launches:
         if launch.entry is not None:
             entry = _thing(things, "entry", launch.entry_name, launch.entry.place)
             entry.add(launch.entry.place, "entry")
-            entry.add(_word(launch.place, launch.entry_name), "launch")
+            entry.add(word(launch.place, launch.entry_name), "launch")
 
 
-def _called_name(launch: Launch) -> Place:
-    node = launch.event.node
-    func = node.func if isinstance(node, syntax.Call) else None
-    return Place(launch.place.source, func.name_span) if isinstance(func, syntax.Attr) else launch.place
-
-
-def _slot(boundary: Boundary, slot: Slot, tunings: dict[int, Tuning | None], things: dict[tuple[str, Place], Thing]) -> None:
+def _slot(
+    boundary: Boundary,
+    slot: Slot,
+    calls: list[Written],
+    tunings: dict[int, Tuning | None],
+    things: dict[tuple[str, Place], Thing],
+) -> None:
     thing = _thing(things, "slot", slot.name, slot.place)
-    thing.add(_word(slot.place, slot.name), "parameter")
+    thing.add(word(slot.place, slot.name), "parameter")
     if slot.declared is not None:
         thing.add(boundary.in_text(slot.declared.name_span), "declared")
     for use in slot.uses:
         if use.place != slot.place:  # a value that is used as it came has no other place
             thing.add(use.place, "use")
-    for launch in boundary.launches:
-        if not boundary.is_aligned(launch):
+    for launch, call in zip(boundary.launches, calls, strict=True):
+        if slot.index not in call.arguments:
             continue
-        thing.add(launch.argument_place(slot.index), "argument")
-        for place, role in _fields(launch, slot.index, tunings.get(id(launch))):
+        thing.add(call.arguments[slot.index], "argument")
+        for place, role in _fields(launch, slot, tunings.get(id(launch))):
             thing.add(place, role)
 
 
-def _fields(launch: Launch, index: int, tuning: Tuning | None) -> Iterator[tuple[Place | None, str]]:
+def _fields(launch: Launch, slot: Slot, tuning: Tuning | None) -> Iterator[tuple[Place | None, str]]:
     """Where the config field that a slot gets is read, where the configs give it a value, and where their class declares it."""
-    for _, leaf in alternatives(launch.arguments.positional[index]):
+    value = launch.arguments.get(slot.index, slot.name)
+    for _, leaf in alternatives(value) if value is not None else ():
         for source in plain_sources(leaf):
             if source.op != "field":
                 continue
@@ -209,18 +212,7 @@ def _named(place: Place, name: str) -> Place:
     return Place(place.source, Span(start - len(found[0]), place.span.end)) if found is not None else place
 
 
-def _word(place: Place, word: str) -> Place:
-    """The first whole occurrence of a word in a place; the place itself when there is none."""
-    text = place.source.part(*place.span)
-    import re
-
-    found = re.search(rb"\b" + re.escape(word.encode()) + rb"\b", text)
-    if found is None:
-        return place
-    return Place(place.source, Span(place.span.start + found.start(), place.span.start + found.end()))
-
-
-def _lens(unit: KernelUnit, boundary: Boundary) -> Lens:
+def _lens(unit: KernelUnit, boundary: Boundary, calls: list[Written]) -> Lens:
     count = len(boundary.kernel_launches)
     facts = [f"{count} variant{'s' if count != 1 else ''}"] if count else []
     options = dict.fromkeys(slot.option for slot in boundary.slots if slot.option is not None)
@@ -233,7 +225,7 @@ def _lens(unit: KernelUnit, boundary: Boundary) -> Lens:
             facts.append("options not attached")
         elif not boundary.run.trace.gaps:
             facts.append("options forwarded")
-    return Lens(boundary.export.place, tuple(dict.fromkeys(launch.place for launch in boundary.launches)), tuple(facts))
+    return Lens(boundary.export.place, tuple(dict.fromkeys(call.call for call in calls)), tuple(facts))
 
 
 def spots_at(links: Iterable[Links], path: Path) -> Iterator[tuple[Thing, Spot]]:

@@ -64,21 +64,21 @@ class Navigation:
 
     def hints(self, path: Path, span: Span) -> list[lsp.InlayHint]:
         """The slot's name before each argument of the FFI calls in a span."""
-        made: dict[int, lsp.InlayHint] = {}
+        made: dict[int, dict[str, lsp.InlayHint]] = {}
         for outcome in self.view.outcomes.values():
             for hint in outcome.links.hints:
                 if hint.place.path != path:
                     continue
                 now = self.view.now(hint.place)
                 if now is not None and span.start <= now.span.start <= span.end:
-                    made[now.span.start] = lsp.InlayHint(
+                    made.setdefault(now.span.start, {})[hint.name] = lsp.InlayHint(
                         self.view.range(now).start,
                         f"{hint.name}:",
                         lsp.InlayHintKind.Parameter,
                         tooltip=f"`{hint.name}: {hint.type}` of the export",
                         padding_right=True,
                     )
-        return [made[offset] for offset in sorted(made)]
+        return [hint for _, named in sorted(made.items()) if len(named) == 1 for hint in named.values()]
 
     def lenses(self, path: Path) -> list[lsp.CodeLens]:
         """Above each export: who calls it, and what it does with its options."""

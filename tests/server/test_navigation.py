@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from client import Client, position, span, where
-from conftest import ROOT, Op, Start
+from conftest import FAULTY, ROOT, Op, Start
 from test_diagnostics import PULL
 
 
@@ -161,3 +162,93 @@ def test_references_are_those_of_all_wrappers_wherever_they_are_asked(client: Cl
     for path in (op.wrapper, other):
         assert ask(client, "references", path, "rc = lib.cutile_scale_residual(", 10) == found
         assert {name for name, _ in ask(client, "references", path, "        float(alpha),", 9)} >= {"wrapper.py", "other.py"}
+
+
+ARGUMENTS = (
+    "out_desc, x_desc, residual_desc, float(alpha), int(block), _AUTO_COMPILE_OPTION, _AUTO_COMPILE_OPTION, "
+    "int(device_id), int(raw_stream)"
+)
+SLOTS = ["out", "x", "residual", "alpha", "block", "num_cta_in_cga", "occupancy", "device_id", "raw_stream"]
+HELPER = "def _call(fn, *args):\n    return fn(*args)\n"
+OUTER = HELPER + "\n\ndef _outer(given, *rest):\n    return _call(given, *rest)\n"
+NAMED = "def _call(fn, a, b, c, d, e, f, g, device, stream):\n    return fn(a, b, c, d, e, f, g, device, stream)\n"
+BY_NAME = "def _call(lib, name, *args):\n    fn = getattr(lib, name)\n    return fn(*args)\n"
+CHECKED = "def _checked(fn):\n    def inner(*args):\n        return fn(*args)\n\n    return inner\n"
+
+
+def called_as(client: Client, op: Op, call: str, helper: str = "") -> None:
+    """Write the call of the export in another way, with a helper before its function."""
+    text = (FAULTY / "scale_residual" / "wrapper.py").read_text()
+    start, end = text.index("    rc = lib."), text.index("    check_rc(")
+    text = (text[:start] + f"    {call}\n" + text[end:]).replace(
+        "def _launch(", f"{helper}\n\ndef _launch(" if helper else "def _launch("
+    )
+    op.wrapper.write_text(text)
+    version = client.change(op.wrapper.as_uri(), {"text": text})
+    client.diagnostics(op.wrapper.as_uri(), version)
+
+
+def hints(client: Client, op: Op) -> list[tuple[str, str]]:
+    """(slot, beginning of the argument) of the hints in the wrapper."""
+    params = {"textDocument": {"uri": op.wrapper.as_uri()}, "range": span((0, 0), (200, 0))}
+    lines = op.wrapper.read_text().split("\n")
+    found = []
+    for hint in client.request("textDocument/inlayHint", params):
+        at = hint["position"]
+        found.append((hint["label"].rstrip(":"), re.match(r"\*?[\w.]*", lines[at["line"]][at["character"] :])[0]))
+    return found
+
+
+GIVEN = [(slot, argument.strip().partition("(")[0]) for slot, argument in zip(SLOTS, ARGUMENTS.split(", "), strict=True)]
+
+
+def test_a_symbol_that_is_called_under_another_name(client: Client, op: Op) -> None:
+    opened(client, op)
+    symbol = "lib.cutile_scale_residual"
+    for call, asked, called in (
+        (f"fn = {symbol}\n    rc = fn({ARGUMENTS})", symbol, "fn"),
+        (f"fn = getattr(lib, _FFI_NAME)\n    rc = fn({ARGUMENTS})", "lib, _FFI_NAME", "fn"),
+        (f"rc = getattr(lib, _FFI_NAME)({ARGUMENTS})", "lib, _FFI_NAME", "_FFI_NAME"),
+        (f"fn = functools.partial({symbol}, out_desc)\n    rc = fn({ARGUMENTS[10:]})", symbol, "fn"),
+    ):
+        called_as(client, op, call, "import functools\n")
+        assert ask(client, "definition", op.wrapper, asked, 6) == {("ffi.rs", "cutile_scale_residual")}, call
+        found = {text for name, text in ask(client, "references", op.wrapper, asked, 6) if name == "wrapper.py"}
+        assert found == {"cutile_scale_residual", asked[4:].lstrip(), called}, call  # the first is the declaration
+        assert hints(client, op) == GIVEN, call
+
+
+def test_a_call_through_a_helper(client: Client, op: Op) -> None:
+    opened(client, op)
+    for call, helper in (
+        (f"rc = _call(lib.cutile_scale_residual, {ARGUMENTS})", HELPER),
+        (f"fn = lib.cutile_scale_residual\n    rc = _call(fn, {ARGUMENTS})", HELPER),
+        (f"rc = _outer(lib.cutile_scale_residual, {ARGUMENTS})", OUTER),
+        (f"rc = _call(lib.cutile_scale_residual, {ARGUMENTS})", NAMED),
+        (f'rc = _call(lib, "cutile_scale_residual", {ARGUMENTS})', BY_NAME),
+        (f"rc = _checked(lib.cutile_scale_residual)({ARGUMENTS})", CHECKED),
+    ):
+        called_as(client, op, call, helper)
+        assert hints(client, op) == GIVEN, call
+        assert ask(client, "definition", op.wrapper, "float(alpha), int", 1) == {("ffi.rs", "alpha")}, call
+        assert ask(client, "definition", op.ffi, "    alpha: ", 5) == {("wrapper.py", "float(alpha)")}, call
+        (lens,) = client.request("textDocument/codeLens", {"textDocument": {"uri": op.ffi.as_uri()}})
+        text = op.wrapper.read_text()
+        row = text[: text.index("    rc = ")].count("\n") + 1
+        assert lens["command"]["title"].startswith(f"called from wrapper.py:{row} "), call
+
+
+def test_arguments_that_do_not_fit_leave_those_that_are_clear(client: Client, op: Op) -> None:
+    opened(client, op)
+    for arguments, clear in (
+        (ARGUMENTS.rpartition(", ")[0], 8),
+        (ARGUMENTS.replace("int(raw_stream)", "raw_stream=int(raw_stream)"), 8),
+        (f"{ARGUMENTS}, 3", 9),
+        ("out_desc, x_desc, *some(), 3", 2),
+    ):
+        called_as(client, op, f"rc = lib.cutile_scale_residual({arguments})")
+        assert hints(client, op) == GIVEN[:clear], arguments
+        assert ask(client, "definition", op.wrapper, "(out_desc, x_desc", 12) == {("ffi.rs", "x")}, arguments
+        assert ask(client, "definition", op.ffi, "    x: ", 4) == {("wrapper.py", "x_desc")}, arguments
+        if "raw_stream=" in arguments:
+            assert ask(client, "definition", op.wrapper, "=int(raw_stream)", 2) == {("ffi.rs", "raw_stream")}

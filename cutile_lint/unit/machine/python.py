@@ -28,6 +28,7 @@ from cutile_lint.unit.machine.values import (
 from cutile_lint.unit.timed import torch_api
 
 if TYPE_CHECKING:
+    from cutile_lint.sources import Place
     from cutile_lint.unit.linking.program import Program
     from cutile_lint.unit.machine.statements import Statements as Machine
 
@@ -168,7 +169,7 @@ class PythonDialect(Dialect):
             if bound is not None:
                 return bound
         elif isinstance(callee, Term) and callee.op == "attr":
-            return self.method(machine, callee.base, callee.name, arguments, node)
+            return self.method(machine, callee.base, callee.name, arguments, node, callee.place)
         elif isinstance(callee, Term) and callee.op == "field" and config_access.is_config(callee.base):
             handled = python_methods.call(machine, callee.base, callee.name, arguments, node)
             if handled is not None:
@@ -205,7 +206,9 @@ class PythonDialect(Dialect):
             return self.method(machine, arguments.positional[0], callee.name.rsplit(".", 1)[1], rest, node)
         return None
 
-    def method(self, machine: Machine, base: Value, name: str, arguments: Arguments, node: syntax.Node) -> Value:
+    def method(
+        self, machine: Machine, base: Value, name: str, arguments: Arguments, node: syntax.Node, taken: Place | None = None
+    ) -> Value:
         handled = python_methods.call(machine, base, name, arguments, node)
         if handled is not None:
             return handled
@@ -213,7 +216,7 @@ class PythonDialect(Dialect):
         if name in python_methods.METADATA_METHODS:
             base = python_methods.same_metadata(base, name)
         result = Term("method", name, (base, *arguments.positional), arguments.keywords, serial, machine.place(node))
-        machine.emit("call", node, name, value=result, arguments=arguments, target=base)
+        machine.emit("call", node, name, value=result, arguments=arguments, target=base).taken = taken
         return result
 
     # ── classes ──

@@ -269,7 +269,8 @@ def _getattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value
             return default
         if isinstance(base, Term) and base.op == "config" and config_access.has(base, name.value) is False:
             return default
-    return machine.attribute(base, name.value, node)
+    at = node.args[1].value if name.value.startswith("cutile_") and isinstance(node, syntax.Call) and len(node.args) > 1 else node
+    return machine.attribute(base, name.value, at)
 
 
 def _hasattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:

@@ -67,6 +67,8 @@ class Event:
     held: tuple[Value, ...] = ()
     #: calls of macros whose bodies it stands in, outermost first
     expansions: tuple[Place, ...] = ()
+    #: of a call of an attribute that has a name of its own (``fn = lib.cutile_x``): where it was taken from its object
+    taken: Place | None = None
 
     @property
     def stop(self) -> Stop:
