@@ -118,6 +118,11 @@ def links_of_op(unit: KernelUnit) -> Links:
                 slot, place = boundary.slots[index], call.arguments[index]
                 hints.setdefault((place, slot.name), Hint(place, slot.name, slot.type))
         lenses.append(_lens(unit, boundary, calls))
+    called = {boundary.symbol for boundary in unit.boundary}
+    for export in unit.exports.values():
+        if export.symbol not in called:  # by this op
+            _thing(things, "export", export.symbol, export.place).add(export.place, "export")
+            lenses.append(Lens(export.place, (), ()))
     return Links(tuple(things.values()), tuple(hints.values()), tuple(lenses))
 
 
@@ -136,7 +141,7 @@ def merged(links: Iterable[Links]) -> Links:
         for lens in one.lenses:
             before = lenses.get(lens.place)
             callers = tuple(dict.fromkeys((*(before.callers if before else ()), *lens.callers)))
-            lenses[lens.place] = Lens(lens.place, callers, before.facts if before else lens.facts)
+            lenses[lens.place] = Lens(lens.place, callers, (before.facts if before else ()) or lens.facts)
     count = Counter(place for place, _ in hints)
     kept = tuple(hint for hint in hints.values() if count[hint.place] == 1)  # several: a spread argument
     return Links(tuple(things.values()), kept, tuple(lenses.values()))

@@ -86,8 +86,9 @@ class Navigation:
         for outcome in self.view.outcomes.values():
             for lens in outcome.links.lenses:
                 if lens.place.path == path and (now := self.view.now(lens.place)) is not None:
-                    callers, _ = by_place.setdefault(now, ({}, lens.facts))
+                    callers, facts = by_place.get(now, ({}, ()))
                     callers.update(dict.fromkeys(self._present(dict.fromkeys(lens.callers))))
+                    by_place[now] = callers, facts or lens.facts
         lenses = []
         for place, (callers, facts) in sorted(by_place.items(), key=lambda item: item[0].span):
             title = " · ".join([_called(list(callers)), *facts])

@@ -252,3 +252,32 @@ def test_arguments_that_do_not_fit_leave_those_that_are_clear(client: Client, op
         assert ask(client, "definition", op.ffi, "    x: ", 4) == {("wrapper.py", "x_desc")}, arguments
         if "raw_stream=" in arguments:
             assert ask(client, "definition", op.wrapper, "=int(raw_stream)", 2) == {("ffi.rs", "raw_stream")}
+
+
+def lenses(client: Client, path: Path) -> list[str]:
+    found = client.request("textDocument/codeLens", {"textDocument": {"uri": path.as_uri()}})
+    return [lens["command"]["title"] for lens in found]
+
+
+def test_an_export_that_nobody_calls_beside_one_that_is_called(client: Client, op: Op) -> None:
+    text = op.ffi.read_text()
+    more = text[text.index("#[unsafe(no_mangle)]") :].replace("cutile_scale_residual", "cutile_scale_other")
+    op.ffi.write_text(f"{text}\n{more}")
+    opened(client, op)
+    called = "called from wrapper.py:50 · 1 variant · num_cta_in_cga not applied"
+    assert lenses(client, op.ffi) == [called, "called from nowhere"]
+    for what in ("definition", "references"):
+        assert ask(client, what, op.ffi, "fn cutile_scale_other", 5) == {("ffi.rs", "cutile_scale_other")}
+
+
+def test_what_an_export_does_is_told_whichever_op_is_looked_at_first(client: Client, op: Op) -> None:
+    text = op.ffi.read_text()
+    more = text[text.index("#[unsafe(no_mangle)]") :].replace("cutile_scale_residual", "cutile_scale_other")
+    op.ffi.write_text(f"{text}\n{more}")
+    other = op.folder / "a_wrapper.py"  # knows both symbols, and calls the other one
+    again = op.wrapper.read_text().replace("cutile_scale_residual", "cutile_scale_other").replace('l("scale_r', 'l("scale_o')
+    other.write_text(f"{again}\n_REPLACES = 'cutile_scale_residual'\n")
+    opened(client, op)
+    client.diagnostics(client.open(other), 1)
+    facts = "1 variant · num_cta_in_cga not applied"
+    assert lenses(client, op.ffi) == [f"called from wrapper.py:50 · {facts}", f"called from a_wrapper.py:50 · {facts}"]
