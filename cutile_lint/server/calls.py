@@ -30,7 +30,7 @@ def written(launch: Launch, slots: Sequence[str]) -> Written:
     if not isinstance(node, syntax.Call):
         return Written(launch.place, (launch.place,), {}, frozenset())
     names, places, calls = _names(launch, node), list(launch.arguments.places), [launch.place]
-    at: Place | None = names[0]
+    at = names[0] if event.taken is not None else None
     for stop in reversed(event.stack):
         frame = stop.frame
         _through_rest(frame, launch.arguments.positional, places)

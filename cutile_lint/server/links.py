@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 from cutile_lint.server.calls import Written, word, written
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit import KernelUnit
@@ -36,8 +37,9 @@ DEFINED_BY: dict[str, tuple[str, ...]] = {
     "entry": ("entry",),
 }
 
-#: bytes before a value among which its name is looked for
+#: bytes before a value among which its name is looked for, and what stands between the two
 _NEAR = 120
+_BETWEEN = regex(rb"""(["'])\s*:\s*|\s*(?::[^=,(\n]*)?=\s*""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,21 +202,28 @@ def _fields(launch: Launch, slot: Slot, tuning: Tuning | None) -> Iterator[tuple
             if source.op != "field":
                 continue
             yield source.place, "read"
+            classes = set()
             for config in (configs_of(tuning) if tuning is not None else None) or ():
                 place = config.place_of(source.name)
                 yield _named(place, source.name) if place is not None else None, "config"
-                yield config.declared_at(source.name), "field"
+                if config.cls not in classes:
+                    classes.add(config.cls)
+                    yield config.declared_at(source.name), "field"
 
 
 def _named(place: Place, name: str) -> Place:
     """A field's value together with its name where that stands before it: ``BM=64``, ``"BM": 64``, ``BM: int = 64``."""
     start = place.span.start
-    before = place.source.raw[max(0, start - _NEAR) : start]
-    import re
-
-    word = re.escape(name.encode())
-    found = re.search(rb"(\b%b\s*(:[^=,(\n]*)?=\s*|([\"'])%b\3\s*:\s*)\Z" % (word, word), before)
-    return Place(place.source, Span(start - len(found[0]), place.span.end)) if found is not None else place
+    before, word = place.source.raw[max(0, start - _NEAR) : start], name.encode()
+    at = before.rfind(word)
+    if (
+        at < 0
+        or before[at - 1 : at].replace(b"_", b"x").isalnum()
+        or (between := _BETWEEN.fullmatch(before, at + len(word))) is None
+    ):
+        return place
+    quote = between[1] is not None
+    return Place(place.source, Span(start - len(before) + at - quote, place.span.end))
 
 
 def _lens(unit: KernelUnit, boundary: Boundary, calls: list[Written]) -> Lens:
