@@ -141,7 +141,7 @@ def word(place: Place, text: str) -> Place:
     """The first whole occurrence of a word in a place; the place itself when there is none."""
     import re
 
-    found = re.search(rb"\b" + re.escape(text.encode()) + rb"\b", place.source.raw[place.span.start : place.span.end])
+    found = re.search(rb"\b" + re.escape(text.encode()) + rb"\b", place.source.part(*place.span))
     if found is None:
         return place
     return Place(place.source, Span(place.span.start + found.start(), place.span.start + found.end()))

@@ -216,14 +216,14 @@ def _named(place: Place, name: str) -> Place:
     start = place.span.start
     before, word = place.source.raw[max(0, start - _NEAR) : start], name.encode()
     at = before.rfind(word)
-    if (
-        at < 0
-        or before[at - 1 : at].replace(b"_", b"x").isalnum()
-        or (between := _BETWEEN.fullmatch(before, at + len(word))) is None
-    ):
+    if at < 0:
         return place
-    quote = between[1] is not None
-    return Place(place.source, Span(start - len(before) + at - quote, place.span.end))
+    first = start - len(before) + at
+    place.source.part(first, start)  # a comment may come in between, or go
+    between = _BETWEEN.fullmatch(before, at + len(word))
+    if between is None or before[at - 1 : at].replace(b"_", b"x").isalnum():
+        return place
+    return Place(place.source, Span(first - (between[1] is not None), place.span.end))
 
 
 def _lens(unit: KernelUnit, boundary: Boundary, calls: list[Written]) -> Lens:
