@@ -21,9 +21,9 @@ from cutile_lint.server.pages import page, page_uri
 from cutile_lint.server.protocol import Protocol, Server
 from cutile_lint.server.service import Service
 from cutile_lint.server.session import Session
+from cutile_lint.server.settings import SECTION, section
 
 _WATCHED = ("**/*.{py,pyi,rs,mlir}", "**/{analysis.json,Cargo.toml,pyproject.toml,cutile-lint.toml,.gitignore}")
-SECTION = "cutile-lint"
 
 
 def serve(trust_rules: bool = False, config: Path | None = None) -> int:
@@ -84,23 +84,21 @@ def _life(server: Server, service: Service) -> None:
             options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers)
             one = lsp.Registration("cutile-lint-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             server.client_register_capability(lsp.RegistrationParams([one]))
-        if service.gives_configuration():
-            await _ask_settings()
+        if service.gives_configuration() and (given := section(await _asked_settings())) is not None:
+            service.set_settings(given)  # without any, those that the client may have sent meanwhile stay
 
-    async def _ask_settings() -> None:
+    async def _asked_settings() -> object:
         scope = service.folders[0].as_uri() if service.folders else None
         item = lsp.ConfigurationItem(scope, SECTION)
         found = await server.workspace_configuration_async(lsp.ConfigurationParams([item]))
-        if found and isinstance(found[0], dict) and found[0]:
-            service.set_settings(found[0])
+        return found[0] if found else None
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def configuration(params: lsp.DidChangeConfigurationParams) -> None:
-        given: Any = params.settings
-        if isinstance(given, dict) and given:
-            service.set_settings(given.get(SECTION, given))
-        elif service.gives_configuration():
-            await _ask_settings()
+        given = section(params.settings)
+        if given is None and service.gives_configuration():
+            given = await _asked_settings()
+        service.set_settings(given)
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:

@@ -20,7 +20,7 @@ from cutile_lint.server.positions import Encoding
 from cutile_lint.server.protocol import SERVER_CANCELLED, Server, log
 from cutile_lint.server.rubbish import Rubbish
 from cutile_lint.server.session import Key, Outcome, Session, Stale, Update
-from cutile_lint.server.settings import ClientSettings, read_settings
+from cutile_lint.server.settings import ClientSettings, read_settings, section
 from cutile_lint.server.view import View
 from cutile_lint.sources import Source
 
@@ -37,6 +37,8 @@ class Service:
         self.server = server
         self.session = session
         self.settings = ClientSettings()
+        #: what the client said at the start
+        self._initial: object = None
         self.documents = Documents(Encoding())
         self.view = View(self.documents)
         self.navigation = Navigation(self.view)
@@ -75,18 +77,19 @@ class Service:
         self.folders = [path for uri in uris if (path := path_of(uri)) is not None]
         if not uris and params.root_path:
             self.folders = [Path(params.root_path).absolute()]
-        options = params.initialization_options
-        if isinstance(options, dict):
-            options = options.get("settings", options)
-        self.set_settings(options)
+        self._initial = params.initialization_options
+        self._configure()
+        self.set_settings(None)
 
     def set_settings(self, given: object) -> None:
-        """The client's settings; mistakes in them are shown, the rest holds."""
-        self.settings = read_settings(given, self.folders[0] if self.folders else None)
+        """The client's settings, those of the start when it says nothing; mistakes in them are shown, the rest holds."""
+        before, base = self.settings, self.folders[0] if self.folders else None
+        self.settings = read_settings(self._initial if section(given) is None else given, base)
         self.view.docs_url = self.settings.docs_url
+        if self.settings != before:
+            self._configure()
         for mistake in self.settings.mistakes:
             self.tell(mistake)
-        self._configure()
 
     def set_folders(self, added: Iterable[str], removed: Iterable[str]) -> None:
         gone = {path_of(uri) for uri in removed}

@@ -51,8 +51,16 @@ class ClientSettings:
         return replace(settings, **changes) if changes else settings
 
 
+def section(given: object) -> object:
+    """Our table in what a client sends: plain, or under our name or ``settings`` or both; None when it says nothing."""
+    while isinstance(given, Mapping) and (name := next((name for name in _WRAPPINGS if name in given), None)):
+        given = given[name]
+    return None if given == [] or given == {} else given  # Lua writes an empty table as a list
+
+
 def read_settings(given: object, base: Path | None = None) -> ClientSettings:
-    """Settings from the client's table (keys in camelCase or with hyphens); what cannot be read keeps its default."""
+    """Settings from the client's :func:`section` (keys in camelCase or with hyphens); what cannot be read keeps its default."""
+    given = section(given)
     if given is None:
         return ClientSettings()
     if not isinstance(given, Mapping):
@@ -110,13 +118,16 @@ def _file(value: Any) -> Path | None:
 
 def _codes(value: Any) -> tuple[str, ...]:
     words = [word.strip() for word in value.split(",") if word.strip()] if isinstance(value, str) else value
-    return selectors(list(strings(words)))
+    return selectors(list(strings([] if words == {} else words)))  # an empty table of Lua again
 
 
 def _or_nothing(reader: Callable[[Any], str]) -> Callable[[Any], str | None]:
     return lambda value: reader(value) if value != "" else None
 
 
+SECTION = "cutile-lint"
+#: where editors put our table: their section's name (as Lua spells it, too), or the key that holds all of a server's settings
+_WRAPPINGS = (SECTION, "cutile_lint", "settings")
 _READERS: dict[str, Callable[[Any], Any]] = {
     "scope": _scope,
     "config": _file,
