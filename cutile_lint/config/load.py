@@ -122,6 +122,7 @@ def _chain(file: Path, table: dict[str, Any], workspace: Workspace) -> list[tupl
 
 
 def _table(file: Path, workspace: Workspace) -> dict[str, Any] | None:
+    workspace.configuration.add(file)
     source = workspace.source(file)
     if source is None:
         problem = workspace.problems.get(file)

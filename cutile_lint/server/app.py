@@ -22,8 +22,7 @@ from cutile_lint.server.protocol import Protocol, Server
 from cutile_lint.server.service import Service
 from cutile_lint.server.session import Session
 from cutile_lint.server.settings import SECTION, section
-
-_WATCHED = ("**/*.{py,pyi,rs,mlir}", "**/{analysis.json,Cargo.toml,pyproject.toml,cutile-lint.toml,.gitignore}")
+from cutile_lint.server.watched import PATTERNS, registration
 
 
 def serve(trust_rules: bool = False, config: Path | None = None) -> int:
@@ -80,10 +79,7 @@ def _life(server: Server, service: Service) -> None:
     async def initialized(params: lsp.InitializedParams) -> None:
         service.start()
         if service.watches():
-            watchers = [lsp.FileSystemWatcher(pattern) for pattern in _WATCHED]
-            options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers)
-            one = lsp.Registration("cutile-lint-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-            server.client_register_capability(lsp.RegistrationParams([one]))
+            server.client_register_capability(lsp.RegistrationParams([registration("cutile-lint-files", PATTERNS)]))
         if service.gives_configuration() and (given := section(await _asked_settings())) is not None:
             service.set_settings(given)  # without any, those that the client may have sent meanwhile stay
 
@@ -114,7 +110,7 @@ def _documents(server: Server, service: Service) -> None:
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         one = params.text_document
         if service.documents.open(one.uri, one.version, one.text) is not None:
-            service.touch()
+            service.touch(look=True)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
@@ -130,7 +126,7 @@ def _documents(server: Server, service: Service) -> None:
     def saved(params: lsp.DidSaveTextDocumentParams) -> None:
         path = path_of(params.text_document.uri)
         if path is not None:
-            service.touch([path])
+            service.touch([path], look=True)
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def watched(params: lsp.DidChangeWatchedFilesParams) -> None:

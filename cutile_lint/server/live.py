@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
+from cutile_lint.inputs import list_folder
 from cutile_lint.sources import Source, Workspace
 from cutile_lint.sources.workspace import size_limit
 
@@ -16,14 +18,20 @@ class LiveWorkspace(Workspace):
         super().__init__()
         #: paths of files and folders looked at since the set was last emptied
         self.asked: set[Path] = set()
+        #: what was there, and what was looked for in vain, when it was last looked for
+        self._there: dict[Path, bool] = {}
 
     def source(self, path: Path) -> Source | None:
         self.asked.add(path)
-        return super().source(path)
+        found = super().source(path)
+        if found is None:
+            self._there[path] = path in self.problems
+        return found
 
     def exists(self, path: Path) -> bool:
         self.asked.add(path)
-        return super().exists(path)
+        found = self._there[path] = super().exists(path)
+        return found
 
     def entries(self, directory: Path) -> list[Path]:
         self.asked.add(directory)
@@ -50,12 +58,13 @@ class LiveWorkspace(Workspace):
             self._forget_tree()
 
     def reread(self, path: Path) -> bool:
-        """Notice that a file has changed on disk, has come or has gone. Returns whether it has come or gone."""
+        """Notice that a file or folder has changed on disk. Returns whether it, or anything in the folder, has come or gone."""
         if path in self.overlays:
             return False
         was = self._exists.get(path, path in self.reads)
+        listed = self._listed.pop(path, None)
         self._drop(path)
-        changed = was != os.path.exists(path)
+        changed = was != os.path.exists(path) or (listed is not None and listed != list_folder(str(path)))
         if changed:
             self._forget_tree()
         return changed
@@ -71,13 +80,32 @@ class LiveWorkspace(Workspace):
             return True
         return (state.st_mtime_ns, state.st_size, state.st_ino) != (stamp.mtime, stamp.size, stamp.inode)
 
+    def is_other(self, path: Path) -> bool:
+        """Whether a path is not as it was found: :meth:`is_stale`, come or gone, or a folder with other files."""
+        if path in self.overlays:
+            return False
+        if path in self.reads:
+            return self.is_stale(path)
+        if (listed := self._listed.get(path)) is not None:
+            return listed != list_folder(str(path))
+        there = self._there.get(path)
+        return there is not None and there != (path in self._overlay_children or os.path.exists(path))
+
+    def below(self, paths: Iterable[Path]) -> set[Path]:
+        """What was looked at in those of the paths that are folders, or were before they went."""
+        folders = {path for path in paths if path not in self.reads and not os.path.isfile(path)}
+        known = {*self.reads, *self._there, *self._listed} if folders else set()
+        return {path for path in known if not folders.isdisjoint(path.parents)}
+
     def _drop(self, path: Path) -> None:
-        for table in (self._sources, self._exists, self._kinds, self._digests, self.reads, self.problems):
+        for table in (self._sources, self._there, self._exists, self._kinds, self._digests, self.reads, self.problems):
             table.pop(path, None)  # type: ignore[attr-defined]
         self.misses.discard(path)
 
     def _forget_tree(self) -> None:
         """What is where must be found out anew."""
+        for path in [path for path, source in self._sources.items() if source is None and path not in self.problems]:
+            del self._sources[path]
         self._exists.clear()
         self._entries.clear()
         self._kinds.clear()

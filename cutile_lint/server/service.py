@@ -22,6 +22,7 @@ from cutile_lint.server.rubbish import Rubbish
 from cutile_lint.server.session import Key, Outcome, Session, Stale, Update
 from cutile_lint.server.settings import ClientSettings, read_settings, section
 from cutile_lint.server.view import View
+from cutile_lint.server.watched import patterns_for, registration
 from cutile_lint.sources import Source
 
 T = TypeVar("T")
@@ -50,6 +51,9 @@ class Service:
         self._rubbish = Rubbish()
         self._generation = 0
         self._on_disk: set[Path] = set()
+        self._look = False
+        #: files of the configuration that the client was asked to watch
+        self._watched: set[Path] = set()
         self._last = self._first = 0.0
         self._wake: asyncio.Event | None = None
         self._task: asyncio.Task[None] | None = None
@@ -122,10 +126,11 @@ class Service:
 
     # ── changes ──
 
-    def touch(self, on_disk: Iterable[Path] = ()) -> None:
-        """Something has changed: what is being analysed is stale."""
+    def touch(self, on_disk: Iterable[Path] = (), look: bool = False) -> None:
+        """Something has changed: what is being analysed is stale. ``look``: a time to see what a client that does not watch missed."""
         self._generation += 1
         self._on_disk.update(on_disk)
+        self._look = self._look or (look and not self.watches())
         self._complete = False
         if self._wake is not None:
             now = asyncio.get_running_loop().time()
@@ -138,7 +143,7 @@ class Service:
         document = self.documents.close(uri)
         if document is not None:
             self._analysed.pop(document.path, None)
-            self.touch([document.path])
+            self.touch([document.path], look=True)
 
     # ── analysis ──
 
@@ -176,7 +181,8 @@ class Service:
     async def _analyse(self, generation: int) -> None:
         opened = {document.path: document.source for document in self.documents}
         on_disk, self._on_disk = self._on_disk, set()
-        update = await self._behind(self.session.update, opened, on_disk)
+        look, self._look = self._look, False
+        update = await self._behind(self.session.update, opened, on_disk, look)
         self._take_update(update)
         progress = _Progress(self, update.waiting)
 
@@ -197,6 +203,7 @@ class Service:
             self._mark(await self._behind(self._settled, opened), generation)
             for message in await self._behind(self.session.settings_messages):
                 self.tell(message)
+            self._watch(await self._behind(self.session.configured))
             self._complete = self._generation == generation
             if self._complete:
                 self._publish()
@@ -205,6 +212,19 @@ class Service:
         finally:
             progress.end()
             self._tell_news()
+
+    def _watch(self, files: set[Path]) -> None:
+        """Have the client watch the files that the configuration rests on."""
+        if not self.watches() or files == self._watched:
+            return
+        name, method = "cutile-lint-configuration", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        before, now = (patterns_for(some, self._watches_relative()) for some in (self._watched, files))
+        self._watched = files
+        if before != now:
+            if before:
+                self.server.client_unregister_capability(lsp.UnregistrationParams([lsp.Unregistration(name, method)]))
+            if now:
+                self.server.client_register_capability(lsp.RegistrationParams([registration(name, now)]))
 
     def _checked(self, key: Key, proceed: Callable[[], None]) -> Outcome:
         outcome = self.session.check(key, proceed)
@@ -397,6 +417,11 @@ class Service:
     def watches(self) -> bool:
         workspace = self._capabilities.workspace
         return bool(workspace and workspace.did_change_watched_files and workspace.did_change_watched_files.dynamic_registration)
+
+    def _watches_relative(self) -> bool:
+        workspace = self._capabilities.workspace
+        watching = workspace.did_change_watched_files if workspace is not None else None
+        return bool(watching and watching.relative_pattern_support)
 
     def gives_configuration(self) -> bool:
         return bool(self._capabilities.workspace and self._capabilities.workspace.configuration)

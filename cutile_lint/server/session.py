@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import Path
 
 from cutile_lint.config import Configurations, Settings
+from cutile_lint.config.load import OWN_NAME, PROJECT_NAME
 from cutile_lint.engine import api
 from cutile_lint.engine.registry import RuleInfo
 from cutile_lint.engine.run import UNUSED, run
@@ -23,6 +24,7 @@ from cutile_lint.server.links import NO_LINKS, Links, links_of
 from cutile_lint.server.live import LiveWorkspace
 from cutile_lint.server.parts import Parts, Together
 from cutile_lint.server.settings import ClientSettings
+from cutile_lint.server.watched import CONFIGURATION
 from cutile_lint.sources import OpenSource, Place, Source, Workspace
 from cutile_lint.sources.discovery import is_candidate
 from cutile_lint.unit import KernelUnit, Plan
@@ -33,7 +35,6 @@ _LINKING = regex(
     rb'\bcutile[\w-]*|\bautotune_launch\b|\bregister_impl\b|\bbind_kernel_function_cffi\b|export_name\s*=\s*"\w+"'
     rb'|extern\s+"C"\s+fn\s+\w+|include!\s*\([^)]*\)|#\[path[^\]]*\]'
 )
-_CONFIGURATION = ("pyproject.toml", "cutile-lint.toml", ".gitignore")
 SYNTAX_ERROR = "CTL900"
 
 #: a wrapper; or the folder of loose Rust files, for those that no wrapper uses
@@ -119,8 +120,11 @@ class Session:
         self.folders = list(folders)
         self._settings_are_old = True
 
-    def update(self, opened: Mapping[Path, Source], on_disk: Iterable[Path] = ()) -> Update:
-        """Take over the open texts and changes on disk; find out which ops are to be checked again."""
+    def update(self, opened: Mapping[Path, Source], on_disk: Iterable[Path] = (), look: bool = False) -> Update:
+        """Take over the open texts and changes on disk; find out which ops are to be checked again.
+
+        ``look``: look for changes on disk that nobody has told.
+        """
         changed: set[Path] = set()
         self._changes.clear()
         for path in [path for path in self._open if path not in opened]:
@@ -131,17 +135,13 @@ class Session:
                 self._open[path] = source
                 if self._take(path, source):
                     changed.add(path)
-        for path in on_disk:
-            if path not in self._open:
-                if self.workspace.reread(path):
-                    self._structure_is_old = True
-                changed.add(path)
-        stale = {path for key in self._wanted_first() for path in self._outcome(key).looked_at if self.workspace.is_stale(path)}
-        for path in stale:
+        told = set(on_disk)
+        for path in (told | self.workspace.below(told) | self._stale(look)) - set(self._open):
             if self.workspace.reread(path):
                 self._structure_is_old = True
             changed.add(path)
-        if any(path.name in _CONFIGURATION for path in changed):
+        configured = self.configured()
+        if told & set(self._baselines) or any(path.name in CONFIGURATION or path in configured for path in changed):
             self._settings_are_old = True
         relinked = {word for path in changed for word in self._relinked(path)}
         for key, outcome in self._outcomes.items():
@@ -159,6 +159,33 @@ class Session:
             self._dirty.pop(key, None)
         messages, self._messages = tuple(self._messages), []
         return Update(len(self._dirty), dict(self._broken), messages, gone)
+
+    def _stale(self, look: bool) -> set[Path]:
+        """What has changed on disk of what open files rest on; ``look``: of all, and what has come."""
+        wanted = {path for key in self._wanted_first() for path in self._outcome(key).looked_at}
+        configured = self.configured()
+        if not look:
+            named = {path for path in configured if path.name not in CONFIGURATION}
+            return {path for path in wanted | named if self.workspace.is_stale(path)}
+        read = {path for outcome in self._outcomes.values() for path in outcome.looked_at if path in self.workspace.reads}
+        stale = {path for path in wanted | read | configured if self.workspace.is_other(path)}
+        return stale.union(*map(self._nearer_configuration, self._open))
+
+    def _nearer_configuration(self, path: Path) -> set[Path]:
+        """Configuration files that have come between a file and the one that holds for it."""
+        found: set[Path] = set()
+        if not self._settings_are_old and self._config is None and self.client.config is None:
+            known, holds = self.workspace.configuration, self._settings_for(path).file
+            for file in (folder / name for folder in path.parents for name in (OWN_NAME, PROJECT_NAME)):
+                if file == holds:
+                    break
+                if file not in known and file.exists():
+                    found.add(file)
+        return found
+
+    def configured(self) -> set[Path]:
+        """The files that the configuration rests on."""
+        return self.workspace.configuration | set(self._baselines)
 
     def _follow(self, key: Key, touched: Set[Path]) -> None:
         """Keep what is known of a key's ops, as far as a change does not concern it."""
@@ -255,6 +282,7 @@ class Session:
         self._structure_is_old = True
         self._dirty.update(dict.fromkeys(self._outcomes))
         self._baselines.clear()
+        self.workspace.configuration.clear()
         try:
             self.configurations = self._configurations()
             for folder in self.folders or [Path.cwd()]:
@@ -298,9 +326,11 @@ class Session:
             self._plan_of.update(dict.fromkeys(plan.wrappers, plan))
             if any(path.suffix in (".rs", ".mlir") or path.name in ("Cargo.toml", "analysis.json") for path in paths):
                 self._plan_of.setdefault(_loose_key(settings), plan)
-        for path in files:
-            if path not in self._linking:
-                self._linking[path] = self.workspace.source(path) or Counter()
+        come = [path for path in files if path not in self._linking]
+        for path in come:
+            self._linking[path] = self.workspace.source(path) or Counter()
+        if changed and known:  # a folder has come: nobody named its files
+            relinked = relinked.union(*(self._words(path) or () for path in come))
         for key in self._plan_of:
             if key not in known or key not in self._outcomes:
                 self._dirty[key] = None
@@ -508,6 +538,7 @@ class Session:
                 new += group
                 continue
             if file not in self._baselines:
+                self.workspace.source(file)  # so that a change of it is noticed
                 try:
                     self._baselines[file] = load_baseline(file)
                 except UserError as error:

@@ -65,6 +65,8 @@ class Workspace:
         self.listings: dict[Path, tuple[str, ...]] = {}
         #: files that are there but give no source
         self.problems: dict[Path, Problem] = {}
+        #: files that were read, or looked for in vain, as configuration
+        self.configuration: set[Path] = set()
         self._sources: dict[Path, Source | None] = {}
         self._exists: dict[Path, bool] = {}
         self._entries: dict[Path, list[Path]] = {}
