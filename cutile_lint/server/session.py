@@ -562,16 +562,26 @@ class Session:
         from cutile_lint.fixes.scope import scope_of
 
         before: list[Workspace] = []
+        files = self._op_files(path)
 
         def check(overlays: Mapping[Path, bytes]) -> list[Finding]:
-            report = api.check_files([path], self.configurations, overlays, before[-1] if before else None, jobs=1)
+            report = api.check_files(files, self.configurations, overlays, before[-1] if before else None, jobs=1)
             if report.workspace is not None:
                 before[:] = [report.workspace]
             return [finding for finding in self._new(report.findings) if finding.path == path]
 
-        scope = scope_of([path], self.configurations)
+        scope = scope_of([path, *(folder for folder in self.folders if folder in path.parents)], self.configurations)
         result = fix_loop(check, {path: source.data for path, source in self._open.items()}, refusal=scope.refusal)
         return result.changed, result.originals
+
+    def _op_files(self, path: Path) -> list[Path]:
+        """A file with those of its ops as the workspace has them: on its own it may be the file of none."""
+        ops = [outcome.files for key, outcome in self._outcomes.items() if key.name != _LOOSE and path in outcome.files]
+        others = sorted(frozenset().union(*ops) - {path})
+        return [
+            path,
+            *(other for other in others if is_candidate(other.name) and not self._settings_for(other).excludes(str(other))),
+        ]
 
     def settings_messages(self) -> list[str]:
         messages, self._messages = self._messages, []

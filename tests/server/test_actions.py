@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import copy
+import shutil
 from pathlib import Path
 
 from client import CAPABILITIES, Client, applied, span
-from conftest import Op, Start
+from conftest import ROOT, Op, Start
 
 
 def action(client: Client, uri: str, code: str, title: str, version: int = 1) -> dict:
@@ -81,3 +82,18 @@ def test_a_rule_is_explained_as_a_document_and_on_hover(client: Client, op: Op) 
     hover = client.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": place["start"]})
     assert hover["contents"] == {"kind": "markdown", "value": page["markdown"]} and hover["range"] == place
     assert client.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}}) is None
+
+
+def test_fix_all_knows_the_op_as_the_workspace_has_it(launch: Start, tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    shutil.copytree(ROOT / "examples" / "faulty" / "tilegym", root)
+    ffi = root / "kernel_out" / "batched_product" / "ffi.rs"  # far from its wrapper, and no repository around the two
+    client = launch(root)
+    client.start()
+    uri = client.open(ffi)
+    client.wait_for("textDocument/publishDiagnostics", lambda told: told["uri"] == uri and "CTL204" in str(told))
+    found = client.actions(uri, span((0, 0), (0, 0)), ["source.fixAll"])
+    resolved = client.request("codeAction/resolve", found[0])
+    client.change(uri, {"text": applied(ffi.read_text(), edits(resolved, uri))})
+    assert "CTL204" not in {one["code"] for one in client.diagnostics(uri, 2)}
+    assert client.actions(uri, span((0, 0), (0, 0)), ["source.fixAll"]) == []

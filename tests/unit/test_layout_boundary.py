@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import cutile_lint
 from cutile_lint.sources.workspace import Workspace
 from cutile_lint.unit.linking.layout import Layout
 
-BASE = Path(__file__).parents[2] / "rules" / "bases" / "batched"
+ROOT = Path(__file__).parents[2]
+BASE = ROOT / "rules" / "bases" / "batched"
 STRAY = """
 pub fn load_view_tko(x: i32) -> i32 { x }
 impl CompileOptions { pub fn occupancy(self, _value: i32) -> Self { self } }
@@ -25,6 +27,14 @@ def test_a_stray_file_is_not_the_ops(tmp_path: Path, place: str) -> None:
     (package / place).write_text(STRAY)
     files = Layout(Workspace(), [package / "batched.py"], ["autotune_launch"]).files_of(package / "batched.py")
     assert {path.name for path in files.rust} == {"ffi.rs", "kernel.rs", "ffi_util.rs"}
+
+
+@pytest.mark.parametrize("around", [".git", "cutile-lint.toml"])
+def test_an_export_far_away_is_linked_inside_of_its_project(tmp_path: Path, around: str) -> None:
+    shutil.copytree(ROOT / "examples" / "faulty" / "tilegym", tmp_path / "tilegym")
+    (tmp_path / around).touch()
+    export = tmp_path / "tilegym" / "kernel_out" / "batched_product" / "ffi.rs"
+    assert export in {finding.path for finding in cutile_lint.check([export])}
 
 
 @pytest.mark.parametrize("use", ["use crate::shared::extra;\n", "crate::extra_check!();\n"])

@@ -44,10 +44,11 @@ class OpFiles:
 
 
 class Layout:
-    """Finds the files of ops around the paths of a run."""
+    """Finds the files of ops around the paths of a run. ``project``: the folder of the configuration, a repository for want of one."""
 
-    def __init__(self, workspace: Workspace, paths: Iterable[Path], markers: Iterable[str]) -> None:
+    def __init__(self, workspace: Workspace, paths: Iterable[Path], markers: Iterable[str], project: Path | None = None) -> None:
         self.workspace = workspace
+        self._project = project
         self.given = list(dict.fromkeys(paths))
         self._markers = tuple(marker.encode() for marker in markers)
         self._exports: dict[bytes, list[Path]] = {}
@@ -171,6 +172,8 @@ class Layout:
     def _wrappers_afar(self, path: Path, symbols: set[bytes]) -> list[Path]:
         """Wrappers elsewhere in the repository, for a file in a pipeline's output folder: in packages named for cutile."""
         root = repository_root(path.parent)
+        if root is None and self._project in path.parents:
+            root = self._project
         if root is None:
             return []
         if root not in self._packages:

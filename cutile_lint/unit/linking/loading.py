@@ -35,7 +35,7 @@ class Plan:
         self.workspace = workspace
         self.settings = settings
         markers = [name for role in ("autotune-launch", "bind-kernel-function-cffi") for name in settings.names(role)]
-        self._layout = Layout(workspace, paths, markers)
+        self._layout = Layout(workspace, paths, markers, settings.root if settings.file is not None else None)
         wrappers = self.wrappers = self._layout.wrappers()
         self._batches = [wrappers[start : start + BATCH] for start in range(0, len(wrappers), BATCH)]
         self._parsed = parsed if parsed is not None else Parsed(passing=True)
