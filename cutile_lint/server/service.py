@@ -335,30 +335,37 @@ class Service:
         return lsp.RelatedFullDocumentDiagnosticReport(items=items, related_documents=related, result_id=number)  # type: ignore[arg-type]
 
     async def pull_workspace(self, params: lsp.WorkspaceDiagnosticParams) -> lsp.WorkspaceDiagnosticReport:
-        """The findings of all files; in parts as they come, where the client takes parts."""
-        before = {path: one.value for one in params.previous_result_ids if (path := path_of(one.uri)) is not None}
-        token, sent = params.partial_result_token, set()
-        progress = self.server.work_done_progress
+        """The findings of all files; for a client that takes parts as they come, and then in nothing but parts."""
+        known = {path: one.value for one in params.previous_result_ids if (path := path_of(one.uri)) is not None}
+        told: dict[Path, str | None] = {}
+        token, progress = params.partial_result_token, self.server.work_done_progress
+
+        def news(paths: Iterable[Path]) -> list[lsp.WorkspaceDocumentDiagnosticReport]:
+            made = {path: self._report(path, told.get(path) or known.get(path)) for path in sorted(paths)}
+            fresh = {path: one for path, one in made.items() if path not in told or told[path] != one.result_id}
+            told.update((path, one.result_id) for path, one in fresh.items())
+            return list(fresh.values())
+
+        def send(paths: Iterable[Path]) -> None:
+            if token is not None and (items := news(paths)):
+                value = lsp.WorkspaceDiagnosticReportPartialResult(items)
+                self.server.protocol.notify(lsp.PROGRESS, lsp.ProgressParams(token, value))
+
         if params.work_done_token is not None:
             progress.begin(params.work_done_token, lsp.WorkDoneProgressBegin("cutile-lint", message="checking the workspace"))
         try:
             while not self._complete:
-                if token is not None:
-                    ready = sorted(self.view.paths() - sent)
-                    if ready:
-                        sent.update(ready)
-                        items = [self._report(path, before.get(path)) for path in ready]
-                        value = lsp.WorkspaceDiagnosticReportPartialResult(items)
-                        self.server.protocol.notify(lsp.PROGRESS, lsp.ProgressParams(token, value))
+                send(self.view.paths() - set(told))
                 if params.work_done_token is not None:
-                    told = f"{len(self.view.outcomes)} ops"
-                    progress.report(params.work_done_token, lsp.WorkDoneProgressReport(message=told))
+                    message = f"{len(self.view.outcomes)} ops"
+                    progress.report(params.work_done_token, lsp.WorkDoneProgressReport(message=message))
                 await self._until_news()
         finally:
             if params.work_done_token is not None:
                 progress.end(params.work_done_token, lsp.WorkDoneProgressEnd())
-        paths = sorted(self.view.paths() | set(before))
-        return lsp.WorkspaceDiagnosticReport([self._report(path, before.get(path)) for path in paths])
+        everything = self.view.paths() | set(known) | set(told)
+        send(everything)
+        return lsp.WorkspaceDiagnosticReport([] if token is not None else news(everything))
 
     def _report(self, path: Path, before: str | None) -> lsp.WorkspaceDocumentDiagnosticReport:
         document = self.documents.get(path)

@@ -170,8 +170,7 @@ def test_a_pull_can_be_cancelled(launch: Start, op: Op) -> None:
 def test_the_workspace_is_pulled_with_progress(launch: Start, op: Op) -> None:
     client = launch(op.root)
     client.start(PULL)
-    asked = {"previousResultIds": [], "workDoneToken": "work", "partialResultToken": "part"}
-    report = client.request("workspace/diagnostic", asked)
+    report = client.request("workspace/diagnostic", {"previousResultIds": [], "workDoneToken": "work"})
     by_name = {Path(item["uri"]).name: item for item in report["items"]}
     assert "CTL202" in codes(by_name["ffi.rs"]["items"]) and "CTL101" in codes(by_name["wrapper.py"]["items"])
     kinds = [
@@ -182,3 +181,24 @@ def test_the_workspace_is_pulled_with_progress(launch: Start, op: Op) -> None:
     assert {item["kind"] for item in client.request("workspace/diagnostic", {"previousResultIds": again})["items"]} == {
         "unchanged"
     }
+
+
+def parts(client: Client, token: str) -> list[dict]:
+    told = [message["params"] for message in client.seen if message["method"] == "$/progress"]
+    return [item for one in told if one["token"] == token for item in one["value"]["items"]]
+
+
+def test_what_is_told_in_parts_is_not_told_again(launch: Start, op: Op) -> None:
+    client = launch(op.root)
+    client.start(PULL)
+    for token in ("while it is checked", "afterwards"):
+        asked = {"previousResultIds": [], "partialResultToken": token}
+        assert client.request("workspace/diagnostic", asked) == {"items": []}
+        told = parts(client, token)
+        by_name = {Path(item["uri"]).name: item for item in told}
+        assert "CTL202" in codes(by_name["ffi.rs"]["items"]) and "CTL101" in codes(by_name["wrapper.py"]["items"])
+        states = [(item["uri"], item["resultId"]) for item in told]
+        assert len(states) == len(set(states))
+    known = [{"uri": item["uri"], "value": item["resultId"]} for item in told]
+    client.request("workspace/diagnostic", {"previousResultIds": known, "partialResultToken": "again"})
+    assert [item["kind"] for item in parts(client, "again")] == ["unchanged"] * len(known)
