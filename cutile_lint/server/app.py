@@ -20,9 +20,10 @@ from cutile_lint.server.navigation import SHOW
 from cutile_lint.server.pages import page, page_uri
 from cutile_lint.server.protocol import Protocol, Server
 from cutile_lint.server.service import Service
-from cutile_lint.server.session import Session
+from cutile_lint.server.session import Session, leave_removed_folder
 from cutile_lint.server.settings import SECTION, section
 from cutile_lint.server.watched import PATTERNS, registration
+from cutile_lint.sources.workspace import absolute
 
 
 def serve(trust_rules: bool = False, config: Path | None = None) -> int:
@@ -35,7 +36,8 @@ def serve(trust_rules: bool = False, config: Path | None = None) -> int:
     sys.setswitchinterval(0.001)
     gc.disable()  # cycles are collected when the user pauses
     signal.signal(signal.SIGINT, _interrupted)
-    server = make_server(Session(trust_rules, config))
+    leave_removed_folder()
+    server = make_server(Session(trust_rules, config and absolute(config)))
     server.start_io(sys.stdin.buffer, stream)
     return 0
 

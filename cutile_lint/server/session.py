@@ -5,6 +5,7 @@ Lives on one thread. What comes out (:class:`Outcome`) is never changed afterwar
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import Path
@@ -125,6 +126,7 @@ class Session:
 
         ``look``: look for changes on disk that nobody has told.
         """
+        leave_removed_folder()
         changed: set[Path] = set()
         self._changes.clear()
         for path in [path for path in self._open if path not in opened]:
@@ -342,11 +344,10 @@ class Session:
     def _files(self) -> list[Path]:
         """The files that are checked: those of the workspace folders, and the open ones."""
         found: dict[Path, None] = {}
-        if self.client.scope == "workspace" and self.folders and not self._narrow:
+        folders = [folder for folder in self.folders if folder.is_dir()]
+        if self.client.scope == "workspace" and folders and not self._narrow:
             try:
-                found.update(
-                    dict.fromkeys(api.find_files([f for f in self.folders if f.is_dir()] or [], self.configurations).files)
-                )
+                found.update(dict.fromkeys(api.find_files(folders, self.configurations).files))
             except (UserError, OSError) as error:
                 self._messages.append(str(error))
         for path in self._open:
@@ -561,6 +562,7 @@ class Session:
         from cutile_lint.fixes import fix_loop
         from cutile_lint.fixes.scope import scope_of
 
+        leave_removed_folder()
         before: list[Workspace] = []
         files = self._op_files(path)
 
@@ -596,6 +598,14 @@ _PACKAGES = frozenset([b"cutile_rs", b"cutile_kernels", b"cutile_lint"])
 def _loose_key(settings: Settings) -> Path:
     """The key of the files of a group that no wrapper uses."""
     return settings.root / _LOOSE
+
+
+def leave_removed_folder() -> None:
+    """Go elsewhere when the current folder is no longer there: it is asked for in many places, and none needs that one."""
+    try:
+        os.getcwd()
+    except OSError:
+        os.chdir(os.sep)
 
 
 def is_judgement(finding: Finding) -> bool:

@@ -202,3 +202,12 @@ def test_what_is_told_in_parts_is_not_told_again(launch: Start, op: Op) -> None:
     known = [{"uri": item["uri"], "value": item["resultId"]} for item in told]
     client.request("workspace/diagnostic", {"previousResultIds": known, "partialResultToken": "again"})
     assert [item["kind"] for item in parts(client, "again")] == ["unchanged"] * len(known)
+
+
+def test_a_workspace_that_is_not_there_is_not_the_current_folder(
+    launch: Start, op: Op, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(op.root)
+    client = launch(tmp_path / "gone")
+    client.start(PULL)
+    assert client.request("workspace/diagnostic", {"previousResultIds": []}) == {"items": []}

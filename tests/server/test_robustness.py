@@ -152,6 +152,29 @@ def test_a_workspace_without_a_folder(launch: Start, op: Op) -> None:
     assert "CTL202" in codes(client.diagnostics(client.open(op.ffi), 1))
 
 
+@pytest.mark.parametrize("when", ["at the start", "later"])
+def test_the_folder_that_it_was_started_in_goes(
+    launch: Start, op: Op, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    client = launch(op.root)
+    if when == "at the start":
+        here.rmdir()
+    client.start()
+    uri = client.open(op.ffi)
+    assert "CTL202" in codes(client.diagnostics(uri, 1))
+    if when == "later":
+        here.rmdir()
+    client.notify("workspace/didChangeConfiguration", {"settings": {"ignore": ["CTL204"]}})
+    version = client.change(uri, {"range": span((0, 0), (0, 0)), "text": "\n"})
+    assert {"CTL202", "CTL204"} & codes(client.diagnostics(uri, version)) == {"CTL202"}
+    action = client.actions(uri, span((0, 0), (0, 0)), ["source.fixAll"])[0]
+    assert client.request("codeAction/resolve", action)["edit"]
+    assert not [line for line in client.errors if "error" in line.lower()]
+
+
 def test_help_names_the_command(launch: Start, tmp_path: Path) -> None:
     client = launch(None, "--help")
     assert client.process.wait(30) == 0
