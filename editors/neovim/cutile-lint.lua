@@ -1,16 +1,29 @@
--- cutile-lint in Neovim from 0.7 on. Put this file into lua/cutile-lint.lua of your configuration and say
+-- cutile-lint in Neovim from 0.7 on. Put this file into lua/ of your configuration and say
 --   require("cutile-lint").setup()            -- or setup({ cmd = {...}, settings = {...} })
--- From 0.11 on, lsp/cutile_lint.lua beside this file and `vim.lsp.enable("cutile_lint")` do without it.
+-- or, from 0.11 on, put lsp/cutile_lint.lua beside it into lsp/ and say vim.lsp.enable("cutile_lint").
 
 local M = {}
 
-M.filetypes = { "python", "rust", "mlir" }
+local FIX_ALL = "source.fixAll.cutile-lint"
+
+M.filetypes = { "python", "rust", "mlir", "toml", "json" }
+--- The TOML and JSON files that the server reads.
+M.files = { "cutile-lint.toml", "pyproject.toml", "Cargo.toml", "analysis.json" }
 M.root_markers = { "cutile-lint.toml", "pyproject.toml", ".git" }
 
-local defaults = { cmd = { "cutile-lint", "server" }, settings = {} }
+local defaults = { cmd = { "cutile-lint", "server" }, settings = vim.empty_dict() }
+
+--- Whether a buffer is a file that the server reads.
+function M.wants(buffer)
+  local name, kind = vim.api.nvim_buf_get_name(buffer), vim.bo[buffer].filetype
+  if name == "" or vim.bo[buffer].buftype ~= "" then
+    return false
+  end
+  return (kind ~= "toml" and kind ~= "json") or vim.tbl_contains(M.files, vim.fn.fnamemodify(name, ":t"))
+end
 
 --- The nearest folder at or above a file that holds a root marker; the file's own folder when there is none.
-local function root_of(file)
+function M.root_of(file)
   local folder = vim.fn.fnamemodify(file, ":p:h")
   local at = folder
   while true do
@@ -32,11 +45,10 @@ local clients = {}
 
 --- Start the server for a buffer, or attach to the one that its root has already.
 function M.attach(buffer, options)
-  local name = vim.api.nvim_buf_get_name(buffer)
-  if name == "" or vim.bo[buffer].buftype ~= "" then
+  if not M.wants(buffer) then
     return
   end
-  local root = options.root_dir or root_of(name)
+  local root = options.root_dir or M.root_of(vim.api.nvim_buf_get_name(buffer))
   local id = clients[root]
   if id == nil or vim.lsp.get_client_by_id(id) == nil then
     id = vim.lsp.start_client({
@@ -65,13 +77,13 @@ function M.fix_all(buffer, timeout)
   local params = {
     textDocument = vim.lsp.util.make_text_document_params(buffer),
     range = { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 0 } },
-    context = { only = { "source.fixAll.cutile-lint" }, diagnostics = {} },
+    context = { only = { FIX_ALL }, diagnostics = {} },
   }
   local applied = false
   for id, answer in pairs(vim.lsp.buf_request_sync(buffer, "textDocument/codeAction", params, timeout) or {}) do
     local client = vim.lsp.get_client_by_id(id)
     for _, action in ipairs(answer.result or {}) do
-      if client and client.name == "cutile-lint" then
+      if client and action.kind == FIX_ALL then
         if not action.edit then
           local resolved = vim.lsp.buf_request_sync(buffer, "codeAction/resolve", action, timeout) or {}
           action = resolved[id] and resolved[id].result or action
@@ -86,6 +98,13 @@ function M.fix_all(buffer, timeout)
   return applied
 end
 
+--- Make `:CutileLintFixAll`.
+function M.make_command()
+  vim.api.nvim_create_user_command("CutileLintFixAll", function()
+    M.fix_all()
+  end, { desc = "apply all safe fixes of cutile-lint" })
+end
+
 function M.setup(options)
   options = vim.tbl_deep_extend("force", defaults, options or {})
   local group = vim.api.nvim_create_augroup("cutile-lint", { clear = true })
@@ -96,9 +115,7 @@ function M.setup(options)
       M.attach(event.buf, options)
     end,
   })
-  vim.api.nvim_create_user_command("CutileLintFixAll", function()
-    M.fix_all()
-  end, { desc = "apply all safe fixes of cutile-lint" })
+  M.make_command()
 end
 
 return M

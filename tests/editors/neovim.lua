@@ -1,6 +1,6 @@
 -- Run in a headless Neovim by test_neovim.py: opens both layers of an op, waits for their diagnostics, applies fixes, tells the outcome.
 local given = vim.fn.json_decode(vim.env.CUTILE_LINT_TEST)
-local told = { steps = {} }
+local told = { steps = {}, messages = {} }
 
 local function finish(problem)
   told.problem = problem
@@ -23,9 +23,40 @@ local function until_true(what, test)
   end
 end
 
+--- What vim.lsp.enable of 0.11 makes of a file in lsp/, for an editor before it.
+local function enable(name)
+  local config = dofile(vim.api.nvim_get_runtime_file("lsp/" .. name .. ".lua", false)[1])
+  local clients = {}
+  vim.api.nvim_create_autocmd("FileType", {
+    pattern = config.filetypes,
+    callback = function(event)
+      config.root_dir(event.buf, function(root)
+        local folders = { { uri = vim.uri_from_fname(root), name = root } }
+        local own = { name = name, cmd = given.cmd, root_dir = root, workspace_folders = folders }
+        clients[root] = clients[root] or vim.lsp.start_client(vim.tbl_extend("force", config, own))
+        vim.lsp.buf_attach_client(event.buf, clients[root])
+      end)
+    end,
+  })
+end
+
+local function attached(file, filetype)
+  vim.cmd("edit " .. vim.fn.fnameescape(given.folder .. "/" .. file))
+  vim.bo.filetype = filetype
+  return not vim.tbl_isempty(vim.lsp.buf_get_clients(0))
+end
+
 local function main()
-  local cutile = dofile(given.module)
-  cutile.setup({ cmd = given.cmd })
+  vim.opt.runtimepath:prepend(given.config)
+  vim.lsp.handlers["window/showMessage"] = function(_, result)
+    table.insert(told.messages, result.message)
+  end
+  local cutile = require("cutile-lint")
+  if given.way == "setup" then
+    cutile.setup({ cmd = given.cmd })
+  else
+    enable("cutile_lint")
+  end
   vim.cmd("filetype on")
   vim.cmd("edit " .. vim.fn.fnameescape(given.wrapper))
   local wrapper = vim.api.nvim_get_current_buf()
@@ -68,11 +99,19 @@ local function main()
   end)
 
   vim.cmd("buffer " .. wrapper)
-  told.applied = cutile.fix_all(wrapper, 60000)
+  if given.way == "setup" then
+    told.applied = cutile.fix_all(wrapper, 60000)
+  else
+    vim.cmd("CutileLintFixAll")
+  end
   told.fixed = vim.api.nvim_buf_get_lines(wrapper, 0, -1, false)
   until_true("the fixed findings to go", function()
     return not vim.tbl_contains(codes(wrapper), "CTL101")
   end)
+  told.attached = {}
+  for _, file in ipairs({ "cutile-lint.toml", "pyproject.toml", "Cargo.toml", "analysis.json", "other.toml", "other.json" }) do
+    told.attached[file] = attached(file, file:match("%a+$"))
+  end
   told.after = { wrapper = codes(wrapper), ffi = codes(ffi) }
   finish()
 end

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 EDITOR = ROOT / "editors" / "neovim"
 
@@ -31,14 +33,21 @@ def fixed_by_the_command(folder: Path, *arguments: str) -> None:
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=120)
 
 
-def test_diagnostics_quick_fix_and_fix_all(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["setup", "enable"])
+def test_diagnostics_quick_fix_and_fix_all(tmp_path: Path, way: str) -> None:
     work, expected = tmp_path / "work", tmp_path / "expected"
     for target in (work, expected):
         shutil.copytree(ROOT / "examples" / "faulty" / "skill", target)
     op = work / "scale_residual"
     out = tmp_path / "out.json"
+    config = tmp_path / "config"
+    (config / "lua").mkdir(parents=True)
+    shutil.copy(EDITOR / "cutile-lint.lua", config / "lua")
+    shutil.copytree(EDITOR / "lsp", config / "lsp")
     given = {
-        "module": str(EDITOR / "cutile-lint.lua"),
+        "way": way,
+        "config": str(config),
+        "folder": str(op),
         "cmd": [sys.executable, "-m", "cutile_lint.cli.main", "server"],
         "wrapper": str(op / "wrapper.py"),
         "ffi": str(op / "ffi.rs"),
@@ -56,9 +65,12 @@ def test_diagnostics_quick_fix_and_fix_all(tmp_path: Path) -> None:
     fixed_by_the_command(expected, "--select", "CTL202")
     assert told["quick"] == (expected / "scale_residual" / "ffi.rs").read_text().splitlines()
     fixed_by_the_command(expected)
-    assert told["applied"] is True
+    assert way == "enable" or told["applied"] is True
     assert told["fixed"] == (expected / "scale_residual" / "wrapper.py").read_text().splitlines()
     assert "CTL101" not in told["after"]["wrapper"] and "CTL202" not in told["after"]["ffi"]
+    read = dict.fromkeys(("cutile-lint.toml", "pyproject.toml", "Cargo.toml", "analysis.json"), True)
+    assert told["attached"] == {**read, "other.toml": False, "other.json": False}
+    assert not told["messages"]
     assert (op / "wrapper.py").read_text() == (ROOT / "examples/faulty/skill/scale_residual/wrapper.py").read_text()
 
 

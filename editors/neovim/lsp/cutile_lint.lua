@@ -1,7 +1,16 @@
--- cutile-lint for Neovim 0.11 and later: put this file into lsp/ of your configuration and say vim.lsp.enable("cutile_lint").
+-- cutile-lint for Neovim 0.11 and later: put this file into lsp/ and cutile-lint.lua into lua/ of your configuration,
+-- and say vim.lsp.enable("cutile_lint").
+local cutile = require("cutile-lint")
+
+cutile.make_command()
+
 return {
   cmd = { "cutile-lint", "server" },
-  filetypes = { "python", "rust", "mlir" },
-  root_markers = { "cutile-lint.toml", "pyproject.toml", ".git" },
-  init_options = { settings = {} },
+  filetypes = cutile.filetypes,
+  root_dir = function(buffer, start)
+    if cutile.wants(buffer) then
+      start(cutile.root_of(vim.api.nvim_buf_get_name(buffer)))
+    end
+  end,
+  init_options = { settings = vim.empty_dict() },
 }
