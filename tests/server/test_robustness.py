@@ -138,11 +138,12 @@ def test_ctrl_c_ends_it_at_once(launch: Start, op: Op, doing: str) -> None:
     assert client.errors == ["cutile-lint: interrupted"]
 
 
-def test_an_unsaved_configuration_file_is_heeded(client: Client, op: Op) -> None:
+@pytest.mark.parametrize(("name", "table"), [("cutile-lint.toml", ""), ("pyproject.toml", "[tool.cutile-lint]\n")])
+def test_an_unsaved_configuration_file_is_heeded(client: Client, op: Op, name: str, table: str) -> None:
     uri = client.open(op.ffi)
     client.diagnostics(uri, 1)
     seen = len(client.seen)
-    client.open(op.root / "cutile-lint.toml", 'ignore = ["CTL202"]\n')
+    client.open(op.root / name, f'{table}ignore = ["CTL202"]\n')
     assert "CTL202" not in codes(client.diagnostics(uri, 1, since=seen))
 
 

@@ -43,5 +43,5 @@ export const DOCUMENTS = [
   { scheme: "file", language: "python" },
   { scheme: "file", language: "rust" },
   { scheme: "file", pattern: "**/*.mlir" },
-  { scheme: "file", pattern: "**/cutile-lint.toml" },
+  { scheme: "file", pattern: "**/{cutile-lint.toml,pyproject.toml,Cargo.toml,analysis.json}" },
 ];

@@ -35,7 +35,7 @@ import {
   StreamMessageWriter,
   TextDocumentEdit,
 } from "vscode-languageserver-protocol/node";
-import { commandLine, Configuration, needsRestart, serverSettings } from "../src/settings";
+import { commandLine, Configuration, DOCUMENTS, needsRestart, serverSettings } from "../src/settings";
 
 class Given implements Configuration {
   constructor(private readonly values: Record<string, unknown>) {}
@@ -134,6 +134,19 @@ async function pull(connection: ProtocolConnection, uri: string): Promise<Docume
   }
 }
 
+/** Waits until the codes that are pulled for a file fit. */
+async function until(connection: ProtocolConnection, uri: string, fits: (found: Set<unknown>) => boolean): Promise<void> {
+  const end = Date.now() + 10_000;
+  for (;;) {
+    const found = codes(items(await pull(connection, uri)));
+    if (fits(found)) {
+      return;
+    }
+    assert.ok(Date.now() < end, [...found].join(" "));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 function items(report: DocumentDiagnosticReport): Diagnostic[] {
   assert.equal(report.kind, "full");
   return report.kind === "full" ? report.items : [];
@@ -188,14 +201,23 @@ test("rules and services follow the settings, without a restart", async () => {
     assert.equal(await connection.sendRequest(CodeLensRequest.type, { textDocument: { uri: ffi.uri } }), null);
     const settings = { "cutile-lint": serverSettings(new Given({ ignore: ["CTL204"] })) };
     await connection.sendNotification(DidChangeConfigurationNotification.type, { settings });
-    const end = Date.now() + 10_000;
-    for (;;) {
-      const found = codes(items(await pull(connection, ffi.uri)));
-      if (found.has("CTL202") && !found.has("CTL204")) {
-        break;
-      }
-      assert.ok(Date.now() < end, [...found].join(" "));
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    await until(connection, ffi.uri, (found) => found.has("CTL202") && !found.has("CTL204"));
+  });
+});
+
+test("files of the configuration are told while they are edited", async () => {
+  const patterns = DOCUMENTS.map((one) => one.pattern ?? "");
+  for (const name of ["cutile-lint.toml", "pyproject.toml", "Cargo.toml", "analysis.json"]) {
+    assert.ok(patterns.some((pattern) => pattern.includes(name)), name);
+  }
+  await withServer({}, async ({ connection, root, ...running }) => {
+    const ffi = await open({ connection, root, ...running }, "ffi.rs", "rust");
+    await until(connection, ffi.uri, (found) => found.has("CTL202"));
+    const uri = pathToFileURL(join(root, "pyproject.toml")).toString();
+    const text = '[tool.cutile-lint]\nignore = ["CTL202"]\n';
+    await connection.sendNotification(DidOpenTextDocumentNotification.type, {
+      textDocument: { uri, languageId: "toml", version: 1, text },
+    });
+    await until(connection, ffi.uri, (found) => !found.has("CTL202"));
   });
 });
