@@ -18,20 +18,16 @@ class LiveWorkspace(Workspace):
         super().__init__()
         #: paths of files and folders looked at since the set was last emptied
         self.asked: set[Path] = set()
-        #: what was there, and what was looked for in vain, when it was last looked for
+        #: what was there, and what was looked for in vain, before it was to be found out anew
         self._there: dict[Path, bool] = {}
 
     def source(self, path: Path) -> Source | None:
         self.asked.add(path)
-        found = super().source(path)
-        if found is None:
-            self._there[path] = path in self.problems
-        return found
+        return super().source(path)
 
     def exists(self, path: Path) -> bool:
         self.asked.add(path)
-        found = self._there[path] = super().exists(path)
-        return found
+        return super().exists(path)
 
     def entries(self, directory: Path) -> list[Path]:
         self.asked.add(directory)
@@ -88,13 +84,13 @@ class LiveWorkspace(Workspace):
             return self.is_stale(path)
         if (listed := self._listed.get(path)) is not None:
             return listed != list_folder(str(path))
-        there = self._there.get(path)
+        there = self._exists.get(path, False if path in self.misses else self._there.get(path))
         return there is not None and there != (path in self._overlay_children or os.path.exists(path))
 
     def below(self, paths: Iterable[Path]) -> set[Path]:
         """What was looked at in those of the paths that are folders, or were before they went."""
         folders = {path for path in paths if path not in self.reads and not os.path.isfile(path)}
-        known = {*self.reads, *self._there, *self._listed} if folders else set()
+        known = {*self.reads, *self._there, *self._exists, *self.misses, *self._listed} if folders else set()
         return {path for path in known if not folders.isdisjoint(path.parents)}
 
     def _drop(self, path: Path) -> None:
@@ -106,6 +102,7 @@ class LiveWorkspace(Workspace):
         """What is where must be found out anew."""
         for path in [path for path, source in self._sources.items() if source is None and path not in self.problems]:
             del self._sources[path]
+        self._there.update({**dict.fromkeys(self.misses, False), **self._exists})
         self._exists.clear()
         self._entries.clear()
         self._kinds.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,13 @@ def after_saving(client: Client, uri: str) -> set[str]:
     return after_an_edit(client, uri)
 
 
+def until(client: Client, uri: str, fits: Callable[[set[str]], bool], since: int = 0) -> None:
+    """Wait until the codes of a file fit; what was on its way before may come first."""
+    client.wait_for(
+        "textDocument/publishDiagnostics", lambda told: told["uri"] == uri and fits(codes(told["diagnostics"])), since
+    )
+
+
 def watched(client: Client, file: Path) -> None:
     """Wait until a file of the configuration is watched by name."""
 
@@ -64,7 +72,7 @@ def test_files_that_the_configuration_extends_are_watched(launch: Start, op: Op,
         seen = len(client.seen)
         file.write_text(text)
         happened(client, file)
-        assert {"CTL202", "CTL204"} & codes(client.diagnostics(uri, 1, since=seen)) == {expected}
+        until(client, uri, lambda found, expected=expected: {"CTL202", "CTL204"} & found == {expected}, seen)
 
 
 def test_an_extended_file_is_noticed_when_it_comes(client: Client, op: Op) -> None:
@@ -78,7 +86,7 @@ def test_an_extended_file_is_noticed_when_it_comes(client: Client, op: Op) -> No
     seen = len(client.seen)
     base.write_text('ignore = ["CTL202"]\n')
     happened(client, base, kind=1)
-    assert "CTL202" not in codes(client.diagnostics(uri, 1, since=seen))
+    until(client, uri, lambda found: "CTL202" not in found, seen)
 
 
 def test_a_given_configuration_of_any_name_is_reread(launch: Start, op: Op) -> None:
@@ -101,7 +109,7 @@ def test_an_extended_file_is_heeded_while_it_is_edited(client: Client, op: Op) -
     assert "CTL202" in codes(client.diagnostics(uri, 1))
     seen = len(client.seen)
     client.open(base, 'ignore = ["CTL202"]\n')
-    assert "CTL202" not in codes(client.diagnostics(uri, 1, since=seen))
+    until(client, uri, lambda found: "CTL202" not in found, seen)
 
 
 @pytest.mark.parametrize("capabilities", [CAPABILITIES, BLIND])
@@ -125,7 +133,7 @@ def test_a_baseline_is_reread(launch: Start, op: Op, capabilities: dict[str, Any
     watched(client, baseline)
     seen = len(client.seen)
     happened(client, baseline)
-    client.wait_for("textDocument/publishDiagnostics", lambda told: told["uri"] == uri and not told["diagnostics"], seen)
+    until(client, uri, lambda found: not found, seen)
 
 
 def test_a_configuration_that_comes_is_noticed_on_saving(launch: Start, op: Op) -> None:
@@ -153,9 +161,10 @@ def test_a_partner_that_comes_back_is_noticed_on_saving(launch: Start, op: Op) -
     op.ffi.unlink()
     without = after_saving(client, uri)
     assert without != before
+    seen = len(client.seen)
     op.ffi.write_text(text)
     assert after_saving(client, uri) == before
-    assert "CTL202" in codes(client.diagnostics(op.ffi.as_uri()))
+    until(client, op.ffi.as_uri(), lambda found: "CTL202" in found, seen)
 
 
 def test_a_partner_that_comes_is_noticed_on_saving(launch: Start, op: Op) -> None:
@@ -167,7 +176,7 @@ def test_a_partner_that_comes_is_noticed_on_saving(launch: Start, op: Op) -> Non
     without = codes(client.diagnostics(uri, 1))
     (op.folder / "exports.rs").write_text(text)  # a name that nobody looked for
     assert after_saving(client, uri) != without
-    assert "CTL202" in codes(client.diagnostics((op.folder / "exports.rs").as_uri()))
+    until(client, (op.folder / "exports.rs").as_uri(), lambda found: "CTL202" in found)
 
 
 @pytest.mark.parametrize("told", ["the folder", "the folder above", "each file"])
@@ -179,11 +188,13 @@ def test_a_folder_that_goes_and_comes_back(client: Client, op: Op, told: str) ->
     seen = len(client.seen)
     shutil.move(op.folder, away)
     happened(client, *(files if told == "each file" else [op.folder]), kind=3)
-    assert [codes(client.diagnostics(uri, since=seen)) for uri in uris] == [set(), set()]
+    for uri in uris:
+        until(client, uri, lambda found: not found, seen)
     seen = len(client.seen)
     shutil.move(away, op.folder)
     happened(client, op.root if told == "the folder above" else op.folder, kind=1)
-    assert [codes(client.diagnostics(uri, since=seen)) for uri in uris] == before
+    for uri, codes_before in zip(uris, before, strict=True):
+        until(client, uri, lambda found, codes_before=codes_before: found == codes_before, seen)
 
 
 def test_a_folder_of_new_files_is_linked_to_what_is_there(client: Client, op: Op) -> None:
@@ -192,12 +203,12 @@ def test_a_folder_of_new_files_is_linked_to_what_is_there(client: Client, op: Op
     away = [Path(shutil.move(file, op.root.parent / file.name)) for file in (op.ffi, op.kernel)]
     seen = len(client.seen)
     happened(client, op.ffi, op.kernel, kind=3)
-    assert codes(client.diagnostics(uri, 1, since=seen)) != before
+    until(client, uri, lambda found: found != before, seen)
     rust = op.folder / "rust"
     rust.mkdir()
     for file in away:
         shutil.move(file, rust / file.name)
     seen = len(client.seen)
     happened(client, rust, kind=1)
-    assert codes(client.diagnostics(uri, 1, since=seen)) == before
-    assert "CTL202" in codes(client.diagnostics((rust / "ffi.rs").as_uri()))
+    until(client, uri, lambda found: found == before, seen)
+    until(client, (rust / "ffi.rs").as_uri(), lambda found: "CTL202" in found)
