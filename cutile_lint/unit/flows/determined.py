@@ -34,6 +34,7 @@ _INDIFFERENT = frozenset(
     ["device", "is_cuda", "index", "type", "cuda_stream", "layout", "requires_grad", "multi_processor_count"]
 )
 _MAX_DEPTH = 40
+_MAX_RANK = 8
 #: values of more parts are equal only if they are written alike
 _MAX_SIZE = 1000
 
@@ -62,13 +63,6 @@ def _canonical(value: Value, depth: int) -> object:
         name, serial = value.name, value.serial
         if value.op == "call" and name.rsplit(".", 1)[-1] in ("next_power_of_2", "get_num_sm", "cdiv"):
             name, serial = name.rsplit(".", 1)[-1], 0
-        if value.op == "method" and name == "size" and len(value.args) == 2:
-            return (
-                "index",
-                "",
-                0,
-                (("attr", "shape", 0, (canonical(value.args[0], depth + 1),)), canonical(value.args[1], depth + 1)),
-            )
         if value.op == "binary" and name in ("*", "+"):
             return (value.op, name, serial, _in_any_order(_factors(value, name, depth)))
         parts = [canonical(arg, depth + 1) for arg in value.args]
@@ -167,6 +161,9 @@ class Determined:
             elif element.op == "binary" and element.name == "//":
                 if (canonical(element.args[0]), canonical(element.args[1])) in self._divides and self.answer(element.args[1]):
                     self._add(element.args[0])
+            elif element.op == "index" and _is_shape(element.args[0]):
+                for size in _sizes_in(element):
+                    self._add(size)
             elif element.op == "binary" and element.name == "*":
                 self._products.append((canonical(element), element))
 
@@ -177,9 +174,7 @@ class Determined:
         self._seen[id(value)] = value
         self._mentioned.add(canonical(value))
         if isinstance(value, Term):
-            if (value.op == "attr" and value.name == "shape") or (
-                value.op == "method" and value.name in ("size", "numel", "nelement")
-            ):
+            if (value.op == "attr" and value.name == "shape") or (value.op == "method" and value.name in ("numel", "nelement")):
                 self._tensors.add(canonical(value.args[0]))
             for arg in (*value.args, *value.keywords.values()):
                 self._mention(arg, depth + 1)
@@ -316,6 +311,22 @@ class Determined:
 
 def _is_shape(value: Value) -> bool:
     return isinstance(value, Term) and value.op == "attr" and value.name == "shape"
+
+
+def _sizes_in(part: Term) -> Iterator[Term]:
+    """The sizes in ``x.shape[:2]`` and ``x.shape[-2:]``: of as many axes as there may be, counted from the end that the bounds are."""
+    shape, index = part.args
+    bounds = [arg.value for arg in index.args if isinstance(arg, Known)] if isinstance(index, Term) else []
+    if len(bounds) != 3 or any(bound is not None and not isinstance(bound, int) for bound in bounds):
+        return
+    lower, upper = (bound if isinstance(bound, int) else None for bound in bounds[:2])
+    axes: list[int] = []
+    if lower is None or lower >= 0:
+        axes += range(lower or 0, _MAX_RANK if upper is None or upper < 0 else upper)
+    if any(bound is not None and bound < 0 for bound in (lower, upper)):
+        axes += range(lower if lower is not None and lower < 0 else -_MAX_RANK, 0 if upper is None or upper >= 0 else upper)
+    for axis in axes:
+        yield Term("index", "", (shape, Known(axis)))
 
 
 def _is_constant(key: object) -> bool:

@@ -29,8 +29,6 @@ def size(value: Value) -> Key:
         if value.op == "index" and isinstance(value.args[1], Known) and isinstance(value.args[1].value, int):
             if (tensor := _shape_of(value.args[0])) is not None:
                 return dimension(tensor, value.args[1].value)
-        if value.op == "method" and value.name == "size" and len(value.args) == 2 and isinstance(value.args[1], Known):
-            return dimension(value.args[0], value.args[1].value)  # type: ignore[arg-type]
         if value.op == "method" and value.name in ("numel", "nelement"):
             return count(value.args[0])
         if value.op == "call" and value.name == "torch.numel" and value.args:
@@ -41,10 +39,8 @@ def size(value: Value) -> Key:
 
 
 def _shape_of(value: Value) -> Value | None:
-    """``t`` of ``t.shape`` or ``t.size()``."""
+    """``t`` of ``t.shape``."""
     if isinstance(value, Term) and value.op == "attr" and value.name == "shape":
-        return value.args[0]
-    if isinstance(value, Term) and value.op == "method" and value.name == "size" and len(value.args) == 1:
         return value.args[0]
     return None
 

@@ -212,6 +212,8 @@ class PythonDialect(Dialect):
         handled = python_methods.call(machine, base, name, arguments, node)
         if handled is not None:
             return handled
+        if isinstance(base, Term) and (fact := python_methods.as_attribute(machine, base, name, arguments, node)) is not None:
+            return fact
         serial = 0 if name in python_methods.PURE else machine.fresh()
         if name in python_methods.METADATA_METHODS:
             base = python_methods.same_metadata(base, name)

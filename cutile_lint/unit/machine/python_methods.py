@@ -74,6 +74,19 @@ def same_metadata(base: Value, name: str) -> Value:
     return base
 
 
+#: Methods without arguments, and the attributes that say the same.
+_ATTRIBUTES = {"size": "shape", "dim": "ndim", "ndimension": "ndim"}
+
+
+def as_attribute(machine: Machine, base: Term, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
+    """``x.size()`` is ``x.shape``, ``x.size(0)`` is ``x.shape[0]``, ``x.dim()`` is ``x.ndim``."""
+    if name not in _ATTRIBUTES or not arguments.exact:
+        return None
+    fact = machine.dialect.attribute(machine, base, _ATTRIBUTES[name], node)
+    axis = arguments.get(0, "dim")
+    return fact if axis is None else machine.item(fact, axis, node) if name == "size" else None
+
+
 def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
     """The result of a method that is known here; None for others."""
     if isinstance(base, Items):

@@ -1,4 +1,4 @@
-"""Objects as parts of a key: compared by what they hold, by identity, or not hashable at all."""
+"""Objects as parts of a key: compared by what they hold, by identity, or not hashable at all; and sequences that are joined."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _base(base: Value) -> str:
 
 
 def opened(value: Value) -> Value:
-    """The value with a tuple of its fields for each object that is compared by them."""
+    """The value with a tuple of its fields for each object that is compared by them, and one of the parts for sequences that are joined."""
     if isinstance(value, Record) and kind_of(value) == "value":
         return Items("tuple", [opened(field) for field in value.fields.values()], value.place)
     if isinstance(value, Items) and value.kind == "tuple":
@@ -61,8 +61,56 @@ def opened(value: Value) -> Value:
             return value.with_items(items)
     if isinstance(value, Choice):
         return Choice([(path, opened(inner)) for path, inner in value.alternatives], value.place, value.trail)
-    if isinstance(value, Term) and value.op == "call" and value.name in ("hash", "repr", "str") and len(value.args) == 1:
+    if isinstance(value, Term) and value.op == "call" and value.name in _TELLS_ALL and len(value.args) == 1:
         inner = opened(value.args[0])
+        if isinstance(inner, Items) and value.name in _TO_TUPLE:
+            return Items("tuple", inner.items, value.place)
         if inner is not value.args[0]:
             return Term(value.op, value.name, (inner,), value.keywords, value.serial, value.place, value.trail)
+    if (parts := _joined(value)) is not None:
+        kind = "list" if any(_is_list(part) for part in parts) else "tuple"
+        return Items(kind, [opened(item) for part in parts for item in _items_of(part)], value.place)
     return value
+
+
+#: functions whose result tells values of their argument apart
+_TO_TUPLE = frozenset(["tuple", "torch.Size"])
+_TELLS_ALL = _TO_TUPLE | frozenset(["hash", "repr", "str"])
+
+
+def _joined(value: Value) -> list[Value] | None:
+    """The sequences that ``a.shape + (n,)`` and ``sum((a.shape, b.shape), ())`` put one behind the other; None for a sum of numbers."""
+    if not isinstance(value, Term):
+        return None
+    if value.op == "binary" and value.name == "+":
+        found = [_joined(arg) or [arg] for arg in value.args]
+        parts = [part for one in found for part in one]
+        return parts if any(_is_sequence(part) for part in parts) else None
+    if value.op == "call" and value.name == "sum" and isinstance(value.args[0], Items):
+        start = value.args[1] if len(value.args) > 1 else value.keywords.get("start")
+        return [start, *value.args[0].items] if isinstance(start, Items) and not value.args[0].open else None
+    return None
+
+
+def _is_sequence(value: Value) -> bool:
+    """A tuple or list, a shape, or a part of one."""
+    if isinstance(value, Term):
+        if value.op == "index" and isinstance(value.args[1], Term) and value.args[1].op == "slice":
+            return _is_sequence(value.args[0])
+        return (value.op == "attr" and value.name == "shape") or (value.op == "call" and value.name in (*_TO_TUPLE, "list"))
+    return isinstance(value, Items)
+
+
+def _items_of(sequence: Value) -> list[Value]:
+    """The items of a sequence; one that is not known item by item stands for its own."""
+    if isinstance(sequence, Term) and sequence.op == "call" and sequence.name in (*_TO_TUPLE, "list") and sequence.args:
+        return _items_of(sequence.args[0])
+    return sequence.items if isinstance(sequence, Items) and not sequence.open and not any(sequence.conditions) else [sequence]
+
+
+def _is_list(value: Value) -> bool:
+    return (
+        value.kind == "list"
+        if isinstance(value, Items)
+        else isinstance(value, Term) and value.op == "call" and value.name == "list"
+    )

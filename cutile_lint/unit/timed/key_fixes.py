@@ -116,7 +116,7 @@ def add_names(lack: Lack, names: list[str], program: Program) -> Fix | None:
         return None
     listed = ", ".join(f"`{name}`" for name in names)
     message = f"add {listed} to the key"
-    if isinstance(lack.key, Items):
+    if isinstance(lack.tuning.key, Items):
         if not isinstance(node, syntax.Sequence) or not node.items:
             return None
         last = node.items[-1].span.end
