@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
-from cutile_lint.unit.machine import config_access, python_methods
+from cutile_lint.unit.machine import config_access, python_methods, types
 from cutile_lint.unit.machine.paths import extend, literals, truth
 from cutile_lint.unit.machine.values import (
     Arguments,
@@ -269,6 +269,8 @@ def _getattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value
             return default
         if isinstance(base, Term) and base.op == "config" and config_access.has(base, name.value) is False:
             return default
+        if types.has_attribute(base, name.value) is False:
+            return default
     at = node.args[1].value if name.value.startswith("cutile_") and isinstance(node, syntax.Call) and len(node.args) > 1 else node
     return machine.attribute(base, name.value, at)
 
@@ -280,7 +282,20 @@ def _hasattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value
     if isinstance(base, Term) and base.op == "config" and isinstance(name, Known):
         known = config_access.has(base, str(name.value))
         return Known(known, machine.place(node)) if known is not None else None
+    if isinstance(name, Known) and (found := types.has_attribute(base, str(name.value))) is not None:
+        return Known(found, machine.place(node))
     return None
+
+
+def _isinstance(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    if len(arguments.positional) != 2:
+        return None
+    known = types.is_instance(*(machine.resolve(value) for value in arguments.positional))
+    return Known(known, machine.place(node)) if known is not None else None
+
+
+def _is_tensor(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
+    return _isinstance(machine, Arguments([*arguments.positional, Term("external", "torch.Tensor")]), node)
 
 
 def _setattr(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
@@ -530,6 +545,8 @@ _FUNCTIONS: dict[str, Callable[[Machine, Arguments, syntax.Node], Value | None]]
     "next": _next,
     "getattr": _getattr,
     "hasattr": _hasattr,
+    "isinstance": _isinstance,
+    "torch.is_tensor": _is_tensor,
     "setattr": _setattr,
     "SimpleNamespace": _namespace,
     "dict": _dict,

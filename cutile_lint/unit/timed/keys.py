@@ -11,8 +11,22 @@ from cutile_lint.unit.flows.determined import Determined, atoms, bare, canonical
 from cutile_lint.unit.launches import Launch, described_tensor
 from cutile_lint.unit.machine.trace import Tuning
 from cutile_lint.unit.machine.value_objects import opened
-from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import (
+    Choice,
+    Closure,
+    Condition,
+    Entries,
+    Items,
+    Known,
+    Partial,
+    Record,
+    Term,
+    Value,
+    alternatives,
+    subterms,
+)
 from cutile_lint.unit.runs import Run
+from cutile_lint.unit.timed.tensors import tensor_test
 
 if TYPE_CHECKING:
     from cutile_lint.unit.boundary.slots import Boundary
@@ -43,7 +57,7 @@ def lacking(unit: KernelUnit) -> Iterator[Lack]:
     """The keys that lack something, for tuner calls whose key is known."""
     for run in unit.runs:
         for tuning in run.tunings:
-            key = opened(tuning.key) if tuning.key is not None else None
+            key = key_of(run, tuning)
             if key is None or not is_readable(key):
                 continue
             path = tuning.event.path
@@ -56,21 +70,57 @@ def lacking(unit: KernelUnit) -> Iterator[Lack]:
                 yield lack
 
 
+def key_of(run: Run, tuning: Tuning) -> Value | None:
+    """The key as it tells calls apart: its objects opened, and without what only stands for values that are no tensors, or are some."""
+    return opened(_settled(run, tuning.key)) if tuning.key is not None else None
+
+
+def _settled(run: Run, value: Value) -> Value:
+    """The value without the alternatives and items that tests of its tensors rule out."""
+    if isinstance(value, Choice):
+        kept = [(left, _settled(run, one)) for path, one in value.alternatives if (left := _left(run, path)) is not None]
+        return kept[0][1] if len(kept) == 1 and not kept[0][0] else Choice(kept or value.alternatives, value.place, value.trail)
+    if isinstance(value, Items) and value.kind in ("tuple", "list"):
+        lefts = [_left(run, condition) for condition in value.conditions]
+        items = [_settled(run, item) for item in value.items]
+        if lefts != value.conditions or any(new is not old for new, old in zip(items, value.items, strict=True)):
+            rest = [(item, left) for item, left in zip(items, lefts, strict=True) if left is not None]
+            made = Items(value.kind, [item for item, _ in rest], value.place, [left for _, left in rest], value.born)
+            made.open = value.open
+            return made
+    return value
+
+
+def _left(run: Run, path: Condition) -> Condition | None:
+    """What is open of a path; None when it is not taken."""
+    answers = [run.tensors.says(literal) for literal in path]
+    return None if False in answers else tuple([one for one, answer in zip(path, answers, strict=True) if answer is None])
+
+
 def _whole(key: Value) -> list[Value]:
     return [item for _, one in alternatives(key) if isinstance(one, Items) for item in one.items]
 
 
 def is_readable(key: Value) -> bool:
     """Every element is a value that was followed to its end."""
-    for _, one in alternatives(key):
+    for path, one in alternatives(key):
+        if any(tensor_test(literal.test) is not None for literal in path):
+            return False
         if isinstance(one, Items):
             if one.open or any(one.conditions) or not all(is_readable(item) for item in one.items):
                 return False
-        elif any(isinstance(part, Term) and part.op in ("unknown", "payload", "raised") for part in subterms(one)):
+        elif any(_is_closed(part) for part in subterms(one)):
             return False
         elif isinstance(bare(one), Term) and bare(one).op == "call" and bare(one).serial and not _is_plain(bare(one)):  # type: ignore[attr-defined]
             return False
     return True
+
+
+def _is_closed(value: Value) -> bool:
+    """What is not known, or an object that is not compared by what it holds."""
+    if isinstance(value, Term):
+        return value.op in ("unknown", "payload", "raised")
+    return isinstance(value, (Closure, Entries, Partial, Record))
 
 
 def _is_plain(value: Term) -> bool:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from cutile_lint.records import dataclass
 from cutile_lint.unit.launches import described_tensor, is_handle
 from cutile_lint.unit.linking.program import Program
+from cutile_lint.unit.machine import types
 from cutile_lint.unit.machine.paths import implies
 from cutile_lint.unit.machine.python_methods import METADATA
 from cutile_lint.unit.machine.trace import Event, Trace
-from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Record, Term, Value, alternatives
+from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Record, Term, Value, alternatives
 from cutile_lint.unit.timed import torch_api as api
 
 #: Terms that are never tensors.
 _NO_TENSORS = frozenset(["external", "config", "field", "not", "and", "or", "format", "slice"])
+
+_TENSOR_TYPES = frozenset(["torch.Tensor", "torch.nn.Parameter"])
+_NUMBER_TYPES = frozenset(
+    ["int", "float", "bool", "str", "torch.dtype", "torch.Size", "torch.SymInt", "numbers.Number", "numbers.Integral"]
+)
 
 #: Functions for anything that copy a tensor when they get one.
 _COPIES_OF_TENSORS = frozenset(["copy.deepcopy", "torch.tensor", "torch.asarray"])
@@ -24,6 +31,8 @@ def _is_metadata(value: Term) -> bool:
     """A tensor's shape, dtype, strides …: a host value."""
     if value.op == "attr":
         return value.name in METADATA
+    if value.op == "index":
+        return isinstance(value.args[0], Term) and value.args[0].op == "attr" and value.args[0].name == "shape"
     if value.op == "method" and value.name == "type":  # ``x.type()`` asks, ``x.type(dtype)`` converts
         return len(value.args) == 1 and not value.keywords
     return value.op == "method" and value.name in api.METADATA_METHODS
@@ -36,12 +45,30 @@ def _compares_data(value: Term) -> bool:
     return not any(isinstance(arg, Known) and not isinstance(arg.value, (int, float)) for arg in value.args)
 
 
-def _asks_for_tensor(call: Term) -> bool:
-    """``isinstance(x, torch.Tensor)`` or ``torch.is_tensor(x)``."""
-    if call.name == "isinstance" and len(call.args) == 2:
-        kinds = call.args[1].items if isinstance(call.args[1], Items) else [call.args[1]]
-        return any(isinstance(kind, Term) and kind.name in ("torch.Tensor", "torch.nn.Parameter") for kind in kinds)
-    return call.name == "torch.is_tensor"
+def tensor_test(test: Value) -> tuple[Value, bool] | None:
+    """The value that a test asks whether it is a tensor, and the test's outcome for one; None for other tests.
+
+    ``isinstance(x, torch.Tensor)``, ``isinstance(x, (int, float))``, ``torch.is_tensor(x)``, ``hasattr(x, "dtype")``, ``type(x) is torch.Tensor``.
+    """
+    if not isinstance(test, Term) or not test.args:
+        return None
+    if test.op == "compare" and test.name in ("==", "is") and any(_is_tensor_type(arg) for arg in test.args):
+        typed = next((arg for arg in test.args if isinstance(arg, Term) and arg.name == "type" and len(arg.args) == 1), None)
+        return (typed.args[0], True) if typed is not None else None
+    if test.op != "call":
+        return None
+    if test.name == "isinstance" and len(test.args) == 2:
+        names = types.names_of(test.args[1])
+        if not _TENSOR_TYPES.isdisjoint(names):
+            return test.args[0], True
+        return (test.args[0], False) if _NUMBER_TYPES.issuperset(names) else None
+    if test.name == "hasattr" and isinstance(test.args[-1], Known) and test.args[-1].value in types.TENSOR_NAMES:
+        return test.args[0], True
+    return (test.args[0], True) if test.name == "torch.is_tensor" else None
+
+
+def _is_tensor_type(value: Value) -> bool:
+    return isinstance(value, Term) and value.name in _TENSOR_TYPES
 
 
 def _keeps_on_host(value: Value) -> bool:
@@ -68,6 +95,12 @@ def _is_stream_or_event(value: Value) -> bool:
     return False
 
 
+def _add(value: Value, evidence: set[object]) -> None:
+    for _, one in alternatives(value):
+        if isinstance(one, Term) and one.op not in _NO_TENSORS and not _is_metadata(one):
+            evidence.add(one.key())
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """What an event does: ``kind`` is "fill", "copy", "compute", "sync", "alloc" or "view".
@@ -90,31 +123,33 @@ class Tensors:
         self.program = program
         self._evidence: set[object] = set()
         self._described: set[object] = set()
-        #: values of which the code asks whether they are tensors, with the test
-        self._tested: dict[object, Value] = {}
+        #: values of which the code asks whether they are tensors, with the tests and their outcome for a tensor
+        self._tested: dict[object, list[tuple[Value, bool]]] = {}
         self._memo: dict[object, bool] = {}
         self._works: list[Work] | None = None
-        self._collect()
+        self._collect(self._evidence)
 
-    def _collect(self) -> None:
-        """Values that are used as only tensors can be."""
+    def _collect(self, evidence: set[object], tested: bool = True) -> None:
+        """Values that are used as only tensors can be; ``tested`` False: other than behind a test of whether they are some."""
         seen: set[int] = set()
         pending: list[Value] = []
         for event in self.trace.events:
+            if not tested and self._under_test(event.path):
+                continue
             if event.arguments is not None:
                 pending += event.arguments.positional
                 pending += event.arguments.keywords.values()
                 for value in (*event.arguments.positional, *event.arguments.keywords.values()):
                     if (tensor := described_tensor(value, self.program)) is not None:
-                        self._describe(tensor)
+                        self._describe(tensor, evidence)
             if event.target is not None:
                 pending.append(event.target)
                 if event.kind == "call" and event.name in api.TENSOR_METHODS:
-                    self._add(event.target)
+                    _add(event.target, evidence)
             if event.value is not None:
                 pending.append(event.value)
                 if (tensor := described_tensor(event.value, self.program)) is not None:
-                    self._describe(tensor)
+                    self._describe(tensor, evidence)
             pending += [literal.test for literal in event.path]
         while pending:
             value = pending.pop()
@@ -122,25 +157,35 @@ class Tensors:
                 continue
             seen.add(id(value))
             if isinstance(value, Term):
-                if value.op == "call" and value.args and _asks_for_tensor(value):
-                    self._tested[value.args[0].key()] = value
+                if (test := tensor_test(value)) is not None:
+                    for _, one in alternatives(test[0]):
+                        self._tested.setdefault(one.key(), []).append((value, test[1]))
                 if value.op == "attr" and value.name in METADATA and value.name not in ("type",) and value.args:
-                    self._add(value.args[0])
+                    _add(value.args[0], evidence)
                 pending += value.args
                 pending += value.keywords.values()
             elif isinstance(value, Choice):
-                pending += [one for _, one in value.alternatives]
+                for path, one in value.alternatives:
+                    if tested or not self._under_test(path):
+                        pending.append(one)
+                    pending += [literal.test for literal in path]
             elif isinstance(value, Items):
                 pending += value.items
 
-    def _add(self, value: Value) -> None:
-        for _, one in alternatives(value):
-            if isinstance(one, Term) and one.op not in _NO_TENSORS and not _is_metadata(one):
-                self._evidence.add(one.key())
+    def _under_test(self, path: Condition) -> bool:
+        """The path goes on only with a value that was found to be a tensor."""
+        return any((test := tensor_test(literal.test)) is not None and test[1] is literal.holds for literal in path)
 
-    def _describe(self, value: Value) -> None:
+    @cached_property
+    def _certain(self) -> set[object]:
+        """Evidence that does not stand behind a test of whether the value is a tensor."""
+        found: set[object] = set()
+        self._collect(found, tested=False)
+        return found
+
+    def _describe(self, value: Value, evidence: set[object]) -> None:
         """A kernel gets the tensor: its data, and what it was made of by views and moves, is on the device."""
-        self._add(value)
+        _add(value, evidence)
         for _, one in alternatives(value):
             while isinstance(one, Term):
                 self._described.add(one.key())
@@ -237,7 +282,7 @@ class Tensors:
         if event.kind == "setitem":
             return self._setitem(event)
         if event.kind == "convert":
-            if not self._surely(event.target, event.path) or self.on_host(event.target):
+            if not self.surely(event.target, event.path) or self.on_host(event.target):
                 return None
             return Work("sync", f"{event.name}()", event, None, event.target)
         if event.kind != "call":
@@ -279,16 +324,29 @@ class Tensors:
             return any(self._shown(item) for item in value.items)
         return self.is_tensor(value) and not self.on_host(value)
 
-    def _surely(self, value: Value | None, path: Condition) -> bool:
-        """The value is a tensor on this path: what the code tests to be one is one only where the test holds."""
+    def surely(self, value: Value | None, path: Condition) -> bool:
+        """The value is a tensor on this path: what is one only where a test says so is none elsewhere."""
         if isinstance(value, Choice):
-            return any(self._surely(one, path) for _, one in value.alternatives)
+            return any(self.surely(one, path) for _, one in value.alternatives)
         if isinstance(value, Term):
-            if (test := self._tested.get(value.key())) is not None:
-                return implies(path, test) is True
+            tests = self._tested.get(value.key())
+            if tests is not None and value.key() not in self._certain:
+                return any(implies(path, test) is outcome for test, outcome in tests)
             if value.op in ("binary", "unary", "compare"):
-                return self.is_tensor(value) and any(self._surely(arg, path) for arg in value.args)
+                return self.is_tensor(value) and any(self.surely(arg, path) for arg in value.args)
         return self.is_tensor(value)
+
+    def says(self, literal: Literal) -> bool | None:
+        """Whether a test of a tensor comes out as the literal says, where that is the same on all paths."""
+        test = tensor_test(literal.test)
+        if test is None or not all(self._is_certain(one) for _, one in alternatives(test[0])):
+            return None
+        return test[1] is literal.holds
+
+    def _is_certain(self, value: Value) -> bool:
+        if isinstance(value, Term) and value.op in ("call", "method") and self.is_tensor(value):
+            return True
+        return value.key() in self._certain
 
     def on_host(self, value: Value | None) -> bool:
         """The tensor is known to be in host memory: made there, and computed from such tensors alone."""
@@ -361,7 +419,7 @@ class Tensors:
 
     def _operator(self, event: Event) -> Work | None:
         value = event.value
-        if not isinstance(value, Term) or not any(self._surely(arg, event.path) for arg in value.args):
+        if not isinstance(value, Term) or not any(self.surely(arg, event.path) for arg in value.args):
             return None
         if value.op == "compare" and not _compares_data(value):
             return None

@@ -11,10 +11,23 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.flows.determined import bare, leaves
 from cutile_lint.unit.flows.origins import node_at
 from cutile_lint.unit.machine.trace import Tuning
-from cutile_lint.unit.machine.value_objects import kind_of, opened
-from cutile_lint.unit.machine.values import Choice, Closure, Entries, Items, Partial, Record, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.value_objects import kind_of
+from cutile_lint.unit.machine.values import (
+    Choice,
+    Closure,
+    Condition,
+    Entries,
+    Items,
+    Known,
+    Partial,
+    Record,
+    Term,
+    Value,
+    alternatives,
+    subterms,
+)
 from cutile_lint.unit.runs import Run
-from cutile_lint.unit.timed.keys import is_readable
+from cutile_lint.unit.timed.keys import is_readable, key_of
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -34,11 +47,11 @@ class Unstable:
 def unstable(unit: KernelUnit) -> Iterator[Unstable]:
     for run in unit.runs:
         for tuning in run.tunings:
-            if tuning.key is None:
+            key = key_of(run, tuning)
+            if key is None:
                 continue
             place = key_place(tuning)
-            key = opened(tuning.key)
-            found = list(_bad(unit, run, tuning, key, place))
+            found = list(_bad(unit, run, tuning, key, place, tuning.event.path))
             yield from found
             if not found and is_readable(key) and _is_constant(key) and not _constant_work(run, tuning):
                 yield Unstable(run, tuning, place, "`key`", "is the same for every call: one tuned config serves all shapes")
@@ -67,15 +80,18 @@ def element_places(unit: KernelUnit, value: Value) -> list[Place | None]:
     return [None] * len(value.items)
 
 
-def _bad(unit: KernelUnit, run: Run, tuning: Tuning, value: Value, place: Place, depth: int = 0) -> Iterator[Unstable]:
-    for _, one in alternatives(value):
-        reason = _reason(run, tuning, one)
+def _bad(
+    unit: KernelUnit, run: Run, tuning: Tuning, value: Value, place: Place, path: Condition, depth: int = 0
+) -> Iterator[Unstable]:
+    for chosen, one in alternatives(value):
+        here = path + chosen
+        reason = _reason(run, tuning, one, here)
         if reason:
             yield Unstable(run, tuning, place, _text(place), reason)
             return
         if isinstance(one, Items) and depth < 6:
-            for item, at in zip(one.items, element_places(unit, one), strict=True):
-                yield from _bad(unit, run, tuning, item, at or place, depth + 1)
+            for item, condition, at in zip(one.items, one.conditions, element_places(unit, one), strict=True):
+                yield from _bad(unit, run, tuning, item, at or place, here + condition, depth + 1)
 
 
 _OF_OBJECTS = {
@@ -84,7 +100,7 @@ _OF_OBJECTS = {
 }
 
 
-def _reason(run: Run, tuning: Tuning, value: Value) -> str:
+def _reason(run: Run, tuning: Tuning, value: Value, path: Condition) -> str:
     if isinstance(value, Items):
         configs = [one for _, one in alternatives(tuning.configs)] if tuning.configs is not None else []
         if any(value is one for one in configs):
@@ -100,19 +116,45 @@ def _reason(run: Run, tuning: Tuning, value: Value) -> str:
         return "is a function that is new in every call"
     if not isinstance(value, Term):
         return ""
-    for part in subterms(value):
-        if isinstance(part, Term) and part.op == "method" and part.name in ("data_ptr", "untyped_storage"):
+    for part in _told(value):
+        if part.op == "method" and part.name in ("data_ptr", "untyped_storage"):
             return "is an address, which changes from call to call"
-        if isinstance(part, Term) and part.op == "call" and part.name in ("id", "builtins.id"):
+        if part.op == "call" and part.name in ("id", "builtins.id"):
             return "is an object's identity, which changes from call to call"
     inner = value.args[0] if value.op == "call" and value.name in ("str", "repr", "hash") and value.args else value
-    if run.tensors.is_tensor(inner) and not _is_number(inner):
+    if run.tensors.surely(inner, path) and not _is_number(inner):
         return "is a tensor: it is compared by its elements, and hashed by identity"
     if value.op == "call" and value.name == "list":
         return "is a list, which cannot be hashed"
     if _is_float(run, value):
         return "is a float that varies from call to call and changes no launch"
     return ""
+
+
+#: what is left of an address by such a divisor or mask says how it is aligned
+_ALIGNMENT = 4096
+
+
+def _told(value: Value) -> Iterator[Term]:
+    """The terms that a value tells apart: not those that it only makes a flag or an alignment of (``x.data_ptr() % 16 == 0``)."""
+    if isinstance(value, Term):
+        if not _is_flag(value):
+            yield value
+            for part in (*value.args, *value.keywords.values()):
+                yield from _told(part)
+    elif isinstance(value, Choice):
+        for _, one in value.alternatives:
+            yield from _told(one)
+    elif isinstance(value, Items):
+        for item in value.items:
+            yield from _told(item)
+
+
+def _is_flag(value: Term) -> bool:
+    if value.op == "binary" and value.name in ("%", "&"):
+        given = value.args[1:] if value.name == "%" else value.args
+        return any(isinstance(arg, Known) and isinstance(arg.value, int) and 0 < arg.value <= _ALIGNMENT for arg in given)
+    return value.op in ("compare", "not") or (value.op == "call" and value.name == "bool")
 
 
 def _is_number(value: Value) -> bool:
