@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from cutile_lint.frontends import syntax
 from cutile_lint.regex import regex
 from cutile_lint.sources import Source, Span
+from cutile_lint.unit.machine.python import CACHES, is_cached
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Items, Known, Literal, Record, Term, Value, subterms
 from cutile_lint.unit.runs import Run
 
-_CACHES = regex(r"(^|\.)(cache|lru_cache|cached|memoize|memoized|once|run_once|call_once|cached_property)$")
 _MISSES = frozenset(["KeyError", "AttributeError", "LookupError", "NameError"])
 _SWITCH = regex(r"debug|check|verif|validat|canary|dry|test|trace|profil|warm|smoke|sanity|assert", re.IGNORECASE)
 
@@ -28,12 +28,7 @@ def seldom(run: Run, event: Event) -> bool:
 
 
 def _in_cached_helper(event: Event) -> bool:
-    for stop in event.stack:
-        closure = stop.frame.closure
-        for tag in closure.tags if closure is not None else ():
-            if isinstance(tag, Term) and _CACHES.search(tag.name):
-                return True
-    return False
+    return any(stop.frame.closure is not None and is_cached(stop.frame.closure) for stop in event.stack)
 
 
 def _ends_in_raise(run: Run, event: Event) -> bool:
@@ -349,7 +344,7 @@ def _is_cached(function: syntax.Function) -> bool:
     for decorator in function.decorators:
         node = decorator.func if isinstance(decorator, syntax.Call) else decorator
         name = node.name if isinstance(node, syntax.Attr) else node.id if isinstance(node, syntax.Name) else ""
-        if _CACHES.search(name):
+        if CACHES.search(name):
             return True
     return False
 

@@ -13,7 +13,7 @@ from cutile_lint.sources import Source
 from cutile_lint.sources.watch import for_all, watching
 from cutile_lint.sources.workspace import Workspace
 from cutile_lint.unit.machine.scopes import Scope
-from cutile_lint.unit.machine.values import Entries, Items, Known, Term, Value
+from cutile_lint.unit.machine.values import Class, Closure, Entries, Items, Known, Record, Term, Value
 
 if TYPE_CHECKING:
     from cutile_lint.frontends.ir import IrModule
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _MUTATORS = frozenset(["append", "add", "update", "setdefault", "extend", "pop", "clear", "discard", "remove", "insert"])
+
+#: containers of the standard library that the machine does not follow
+_CONTAINERS = frozenset(
+    ["defaultdict", "OrderedDict", "WeakValueDictionary", "WeakKeyDictionary", "deque", "LRUCache", "TTLCache"]
+)
+#: objects in fields of objects, so deep
+_MAX_HELD = 3
 
 
 class Parsed:
@@ -231,7 +238,36 @@ class Program:
         for name in self._mutable[path]:
             if name in scope.names and not isinstance(scope.names[name], Term):
                 scope.names[name] = _state(path, name, scope.names[name])
+        for name, value in scope.names.items():
+            self.keep(path, name, value)
         return scope
+
+    def keep(self, path: Path, name: str, value: Value, depth: int = 0) -> None:
+        """Let what functions put into the containers of a value that outlives a call be state: those of an object or a class, of the
+        function around an inner one, and of a default."""
+        if isinstance(value, Record) and depth < _MAX_HELD:
+            own = value.cls.scope.source.path if value.cls is not None else path
+            _become_state(path, name, value.fields, self._mutable.get(path, set()) | self._mutable.get(own, set()), ".")
+            for field, inner in value.fields.items():
+                self.keep(path, f"{name}.{field}", inner, depth + 1)
+        elif isinstance(value, Class) and value.scope.source.path == path:
+            _become_state(path, name, value.members, self._mutable[path], ".")
+            for member, inner in value.members.items():
+                self.keep(path, f"{name}.{member}", inner, depth + 1)
+        elif isinstance(value, Closure):
+            kept = [value.defaults, *_names_around(value.scope)]
+            if any(map(_is_fresh, (one for names in kept for one in names.values()))):
+                written = written_names(value.function)
+                for names in kept:
+                    _become_state(path, name, names, written)
+
+
+def _names_around(scope: Scope) -> Iterator[dict[str, Value]]:
+    """The names of the functions around an inner one, which ``scope`` is of."""
+    around: Scope | None = scope
+    while around is not None and around.outer is not None:
+        yield around.names
+        around = around.outer
 
 
 def has_def(names: Iterable[str], data: bytes) -> bool:
@@ -251,22 +287,45 @@ def _state(path: Path, name: str, initial: Value) -> Term:
     return Term("global", f"{path.name}:{name}", (initial,), place=initial.place)
 
 
+def _become_state(path: Path, owner: str, names: dict[str, Value], written: set[str], prefix: str = "") -> None:
+    """Let the containers among ``names`` that are written be state, unless they held something when the module was loaded."""
+    for name, value in names.items():
+        if prefix + name in written and _is_fresh(value):
+            names[name] = _state(path, f"{owner}.{name}", value)
+
+
+def _is_fresh(value: Value) -> bool:
+    """A container without items, or with None in all its places."""
+    if isinstance(value, Items):
+        return value.kind != "tuple" and not value.open and all(map(_is_none, value.items))
+    if isinstance(value, Entries):
+        return not value.open and all(map(_is_none, value.entries.values()))
+    return isinstance(value, Term) and value.op == "call" and value.name.rsplit(".", 1)[-1] in _CONTAINERS
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Known) and value.value is None
+
+
 def _mutable_state(module: syntax.Module) -> set[str]:
-    """Names of the module that functions write: by ``global``, by item assignment, or by a mutating method."""
+    """What functions write, as :func:`written_names` says it: names of the module, and attributes."""
     assigned = {
         target.id for statement in module.body if isinstance(statement, syntax.Assign) for target in statement.targets
         if isinstance(target, syntax.Name)
     }  # fmt: skip
-    if not assigned:
+    if not assigned and not any(isinstance(statement, syntax.ClassDef) for statement in module.body):
         return set()
     written: set[str] = set()
     for function in _outermost(module):
         written |= written_names(function)
-    return written & assigned
+    return {name for name in written if name in assigned or name.startswith(".")}
 
 
 def written_names(function: syntax.Function) -> set[str]:
-    """Names that a function may write in its module: by ``global``, by item assignment, or by a mutating method."""
+    """Names that a function may write in its module: by ``global``, by item assignment, or by a mutating method.
+
+    With a dot: attributes in which it writes items, of whatever object.
+    """
     written: set[str] = set()
     for node in function.walk():
         if isinstance(node, syntax.Scope) and node.kind == "global":
@@ -275,9 +334,13 @@ def written_names(function: syntax.Function) -> set[str]:
             for target in node.targets:
                 if isinstance(target, (syntax.Index, syntax.Attr)) and isinstance(target.base, syntax.Name):
                     written.add(target.base.id)
+                elif isinstance(target, syntax.Index) and isinstance(target.base, syntax.Attr):
+                    written.add(f".{target.base.name}")
         elif isinstance(node, syntax.Call) and isinstance(node.func, syntax.Attr) and node.func.name in _MUTATORS:
             if isinstance(node.func.base, syntax.Name):
                 written.add(node.func.base.id)
+            elif isinstance(node.func.base, syntax.Attr):
+                written.add(f".{node.func.base.name}")
     return written
 
 

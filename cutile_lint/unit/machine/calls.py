@@ -46,7 +46,11 @@ class Calls(State):
         """Apply decorators, innermost first: those of the project are run, others become tags."""
         for node in reversed(function.decorators):
             decorator = self.resolve(self.evaluate(node))  # type: ignore[attr-defined]
-            if isinstance(decorator, (Closure, Partial)) and not self.dialect.is_identity_decorator(decorator):
+            wraps = isinstance(decorator, (Closure, Partial)) or (
+                # an object stands for the function only where no other decorator has to find it
+                isinstance(decorator, Class) and decorator.member("__call__") is not None and node is function.decorators[0]
+            )
+            if wraps and not self.dialect.is_identity_decorator(decorator):
                 inner = value
                 value = self.call(decorator, Arguments([inner], {}, [self.place(node)]), node)
                 if isinstance(value, Closure) and isinstance(inner, Closure) and value is not inner:

@@ -6,6 +6,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.regex import regex
 from cutile_lint.unit.machine import config_access, python_builtins, python_methods
 from cutile_lint.unit.machine.dialect import Dialect
 from cutile_lint.unit.machine.trace import Tuning
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from cutile_lint.unit.linking.program import Program
     from cutile_lint.unit.machine.statements import Statements as Machine
 
+#: decorators of functions whose result is kept
+CACHES = regex(r"(^|\.)(cache|lru_cache|cached|memoize|memoized|once|run_once|call_once|cached_property)$")
 _BUILTINS = frozenset(dir(builtins))
 _RECORD_TAGS = ("dataclass", "dataclasses.dataclass")
 _TUPLE_BASES = ("typing.NamedTuple", "NamedTuple")
@@ -156,6 +159,12 @@ class PythonDialect(Dialect):
         return value.cls is not None and any(isinstance(base, Term) and base.name in _TUPLE_BASES for base in value.cls.bases)
 
     # ── calls ──
+
+    def enter(self, machine: Machine, closure: Closure, arguments: Arguments, node: syntax.Node) -> Value:
+        result = super().enter(machine, closure, arguments, node)
+        if closure.tags and is_cached(closure):
+            self.program.keep(closure.scope.source.path, closure.function.name, result)
+        return result
 
     def call(self, machine: Machine, callee: Value, arguments: Arguments, node: syntax.Node) -> Value:
         if isinstance(callee, Term) and callee.op == "external":
@@ -295,6 +304,10 @@ class PythonDialect(Dialect):
             place=place,
         )
         return tuning.result
+
+
+def is_cached(closure: Closure) -> bool:
+    return any(isinstance(tag, Term) and CACHES.search(tag.name) for tag in closure.tags)
 
 
 def _has_no_grad(value: Value) -> bool:
