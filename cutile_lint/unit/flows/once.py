@@ -10,7 +10,7 @@ from cutile_lint.regex import regex
 from cutile_lint.sources import Source, Span
 from cutile_lint.unit.machine.python import CACHES, is_cached
 from cutile_lint.unit.machine.trace import Event
-from cutile_lint.unit.machine.values import Items, Known, Literal, Record, Term, Value, subterms
+from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Record, Term, Value, subterms
 from cutile_lint.unit.runs import Run
 
 _MISSES = frozenset(["KeyError", "AttributeError", "LookupError", "NameError"])
@@ -110,10 +110,20 @@ def _off_by_default(run: Run, literal: Literal) -> bool:
     test = literal.test
     if any(isinstance(term, Term) and term.name.rsplit(".", 1)[-1] == "isEnabledFor" for term in subterms(test)):
         return literal.holds
-    if not any(_is_switch(run, term) for term in subterms(test)):
+    if not any(_is_switch(run, term) for term in _asked(test)):
         return False
     value = _by_default(run, test)
     return value is not None and bool(value.value) is not literal.holds
+
+
+def _asked(test: Value) -> Iterator[Value]:
+    """What a test is made of, with the conditions of its choices."""
+    for term in subterms(test):
+        yield term
+        if isinstance(term, Choice):
+            for path, _ in term.alternatives:
+                for literal in path:
+                    yield from _asked(literal.test)
 
 
 def _is_switch(run: Run, value: Value) -> bool:
@@ -136,6 +146,9 @@ def _by_default(run: Run, value: Value) -> Known | None:
     """What an expression is while no environment variable is set and no switch is given; None when it depends on more."""
     if isinstance(value, Known):
         return value
+    if isinstance(value, Choice):
+        left = [_by_default(run, one) for path, one in value.alternatives if not (_is_off(run, path) or _reads_unset(one))]
+        return left[0] if left and None not in left and len({one.value for one in left if one is not None}) == 1 else None
     if not isinstance(value, Term):
         return None
     if value.op == "input":
@@ -163,6 +176,20 @@ def _by_default(run: Run, value: Value) -> Known | None:
     if value.op == "method" and isinstance(first, str) and value.name in ("lower", "upper", "strip", "casefold", "title"):
         return Known(getattr(first, value.name)())
     return None
+
+
+def _is_off(run: Run, path: Condition) -> bool:
+    """The path is surely not taken by default."""
+    found = ((literal, _by_default(run, literal.test)) for literal in path)
+    return any(value is not None and bool(value.value) is not literal.holds for literal, value in found)
+
+
+def _reads_unset(value: Value) -> bool:
+    """``os.environ["X"]``, which raises by default."""
+    return any(
+        isinstance(part, Term) and part.op == "index" and isinstance(part.args[0], Term) and part.args[0].name == "os.environ"
+        for part in subterms(value)
+    )
 
 
 def _compared(run: Run, test: Term) -> Known | None:
