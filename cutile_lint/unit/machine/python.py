@@ -161,8 +161,15 @@ class PythonDialect(Dialect):
     # ── calls ──
 
     def enter(self, machine: Machine, closure: Closure, arguments: Arguments, node: syntax.Node) -> Value:
+        if not closure.tags:
+            return super().enter(machine, closure, arguments, node)
+        around = [tag for tag in closure.tags if isinstance(tag, Record)]  # a ``ContextDecorator``
+        for one in reversed(around):
+            machine.enter(one, node)
         result = super().enter(machine, closure, arguments, node)
-        if closure.tags and is_cached(closure):
+        for one in around if machine.alive else ():
+            machine.leave(one, node)
+        if is_cached(closure):
             self.program.keep(closure.scope.source.path, closure.function.name, result)
         return result
 
@@ -221,8 +228,10 @@ class PythonDialect(Dialect):
         handled = python_methods.call(machine, base, name, arguments, node)
         if handled is not None:
             return handled
-        if isinstance(base, Term) and (fact := python_methods.as_attribute(machine, base, name, arguments, node)) is not None:
-            return fact
+        if isinstance(base, Term):
+            for known in (python_methods.as_attribute, python_methods.on_exit):
+                if (result := known(machine, base, name, arguments, node)) is not None:
+                    return result
         serial = 0 if name in python_methods.PURE else machine.fresh()
         if name in python_methods.METADATA_METHODS:
             base = python_methods.same_metadata(base, name)

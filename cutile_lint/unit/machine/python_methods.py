@@ -111,6 +111,25 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
     return None
 
 
+def on_exit(machine: Machine, base: Term, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
+    """What an ``ExitStack`` is given runs with the block that it is of: ``callback(f, …)``, ``enter_context(x)``, ``push(x)``."""
+    stack = base.args[0] if base.op == "entered" else base
+    if not isinstance(stack, Term) or stack.op != "call" or not stack.name.endswith("ExitStack") or not arguments.positional:
+        return None
+    given = machine.resolve(arguments.positional[0])
+    if name == "callback":
+        rest = Arguments(
+            arguments.positional[1:], arguments.keywords, arguments.places[1:], arguments.keyword_places, arguments.exact
+        )
+        machine.call(given, rest, node)
+        return given
+    if name not in ("enter_context", "push") or not isinstance(given, Record):
+        return None
+    entered = machine.enter(given, node) if name == "enter_context" else given
+    machine.leave(given, node)
+    return entered
+
+
 def _items(machine: Machine, base: Items, name: str, arguments: Arguments) -> Value | None:
     if name in ("append", "add", "appendleft") and len(arguments.positional) == 1:
         machine.add_item(base, arguments.positional[0], machine.path)

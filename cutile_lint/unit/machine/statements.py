@@ -9,6 +9,7 @@ from cutile_lint.unit.machine.expressions import Expressions
 from cutile_lint.unit.machine.paths import extend, negation, truth
 from cutile_lint.unit.machine.values import (
     Arguments,
+    Choice,
     Class,
     Closure,
     Condition,
@@ -18,6 +19,7 @@ from cutile_lint.unit.machine.values import (
     Record,
     Term,
     Value,
+    alternatives,
     subterms,
 )
 
@@ -276,23 +278,29 @@ class Statements(Expressions):
         for item in node.items:
             value = self.evaluate(item.value)
             entered.append(value)
-            inside = self._enter(value, item)
+            inside = self.enter(value, item)
             if item.target is not None:
                 self.assign(item.target, inside, node)
+        mark = len(self.exits)
         with self.inside(contexts=(*self.contexts, *entered)):
             if (swallowing := self._swallowing(node, entered)) is not None:
                 self.do_try(swallowing)
             else:
                 self.run(node.body)
-        for value in reversed(entered):
-            if (
-                self.alive
-                and isinstance(value, Record)
-                and value.cls is not None
-                and (leave := value.cls.member("__exit__")) is not None
-            ):
-                nothing = Arguments([Known(None)] * 3, {}, [self.place(node)] * 3)
-                self.call(self.dialect.bind_member(self, leave, value, node), nothing, node)
+        alive = self.alive
+        if alive or any(kind != "raise" for kind, _ in self.exits[mark:]):  # ``return`` leaves it too
+            self.alive = True
+            for value in reversed(entered):
+                self.leave(value, node)
+            self.alive = self.alive and alive
+
+    def leave(self, value: Value, node: syntax.Node) -> None:
+        """Run ``__exit__`` of a project class, where nothing was raised."""
+        if isinstance(value, Choice):
+            self.branches([(path, lambda one=one: self.leave(one, node)) for path, one in alternatives(value)])  # type: ignore[misc]
+        elif isinstance(value, Record) and value.cls is not None and (leave := value.cls.member("__exit__")) is not None:
+            nothing = Arguments([Known(None)] * 3, {}, [self.place(node)] * 3)
+            self.call(self.dialect.bind_member(self, leave, value, node), nothing, node)
 
     def _swallowing(self, node: syntax.With, entered: list[Value]) -> syntax.Try | None:
         """``with suppress(E):`` as ``try: … except E: pass``; the same node each time, since tests are told apart by it."""
@@ -310,10 +318,13 @@ class Statements(Expressions):
         self.suppressing[id(node)] = syntax.Try(node.span, node.body, handlers, [], [])
         return self.suppressing[id(node)]
 
-    def _enter(self, value: Value, node: syntax.Node) -> Value:
+    def enter(self, value: Value, node: syntax.Node) -> Value:
         """What ``as`` names: the result of ``__enter__`` of a project class, what a ``contextmanager`` yields, else a symbol."""
         if isinstance(value, Record) and value.cls is not None and (enter := value.cls.member("__enter__")) is not None:
             return self.call(self.dialect.bind_member(self, enter, value, node), Arguments(), node)
+        if isinstance(value, Choice):
+            results = self.branches([(path, lambda one=one: self.enter(one, node)) for path, one in alternatives(value)])  # type: ignore[misc]
+            return self.choice(results, self.place(node)) if results else value
         if isinstance(value, Items) and value.kind == "generator" and len(value.items) == 1:
             return value.items[0]
         if isinstance(value, Term):
