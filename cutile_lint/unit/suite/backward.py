@@ -14,7 +14,7 @@ from cutile_lint.sources import Place, Source
 from cutile_lint.unit.autograd.inputs import autograd_functions, grad_atom, refusals, undetached
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Condition, Known, Term, Value, subterms
-from cutile_lint.unit.suite.runs import BACKEND, SuiteTest
+from cutile_lint.unit.suite.runs import BACKEND, SuiteTest, spares
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -24,6 +24,7 @@ _SURFACE = regex(rb"\.backward\(|autograd\.grad\b|autograd\.backward\b|\bgrad(?:
 #: the usual first lines of a test that other backends run
 _PLAIN_SKIP = regex(rb"(?m)^([ \t]*)if \w+ == [\"']cutile-rs[\"']:[ \t]*\r?\n[ \t]*pytest\.skip\(")
 _FUNCTIONS = ("torch.autograd.grad", "torch.autograd.backward")
+_EXPECTS_ERROR = ("raises", "RaisesGroup", "assertRaises", "assertRaisesRegex")
 _CHECKS = ("gradcheck", "gradgradcheck")
 _NEEDS_GRAD = regex(rb"requires_grad\s*=\s*True|requires_grad_\(\s*(?:True\s*)?\)|requires_grad\s*=\s*(?!False)\w")
 
@@ -51,7 +52,7 @@ def backward_runs(unit: KernelUnit) -> Iterator[BackwardRun]:
             continue
         called = b"|".join([_SURFACE.pattern, *(rb"\b" + helper.name.encode() + rb"\b" for helper in helpers)])
         for test in suite.selecting(path, re.compile(called)):
-            found = _first(unit, suite, test, helpers)
+            found = _first(unit, suite, test, helpers) if not _is_spared(test) else None
             if found is not None:
                 yield found
 
@@ -67,10 +68,23 @@ def _suspicious(data: bytes) -> bool:
     return False
 
 
+def _is_spared(test: SuiteTest) -> bool:
+    """A mark of the test, or of its parameter, says that it is not run or is expected to fail."""
+    given = test.of(BACKEND)
+    return any(map(spares, [*test.tags, *(given.marks if given is not None else ())]))
+
+
+def _is_expected_to_fail(event: Event) -> bool:
+    """The event stands in ``with pytest.raises(…)``: the test is one of what the op refuses."""
+    return any(isinstance(one, Term) and one.name.rsplit(".", 1)[-1] in _EXPECTS_ERROR for one in event.contexts)
+
+
 def _first(unit: KernelUnit, suite: OpSuite, test: SuiteTest, helpers: list[_Helper]) -> BackwardRun | None:
     for event in suite.trace(test).events:
-        if event.kind != "call" or event.arguments is None:
+        if event.kind != "call" or event.arguments is None or _is_expected_to_fail(event):
             continue
+        if event.name in ("add_marker", "applymarker") and any(map(spares, event.arguments.positional)):
+            return None
         what = _backward(suite, event)
         if (
             what

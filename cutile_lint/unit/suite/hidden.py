@@ -10,7 +10,7 @@ from cutile_lint.regex import regex
 from cutile_lint.sources import Place
 from cutile_lint.unit.machine.trace import Trace
 from cutile_lint.unit.machine.values import Known, Term, Value, alternatives
-from cutile_lint.unit.suite.runs import BACKEND, SuiteTest, blanket, only_unavailable, skipping
+from cutile_lint.unit.suite.runs import BACKEND, SuiteTest, blanket, mark_kind, only_unavailable, skipping
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -63,7 +63,7 @@ def _in_test(suite: OpSuite, test: SuiteTest, factor: float) -> Iterator[Hidden]
 def _mark(test: SuiteTest, mark: Value) -> Iterator[Hidden]:
     if not isinstance(mark, Term) or mark.place is None or mark.place.source is not test.source:
         return
-    kind = mark.name.rsplit(".", 1)[-1] if ".mark." in f".{mark.name}" else ""
+    kind = mark_kind(mark)
     if kind == "xfail":
         yield _expected(test, mark.place)
     elif kind == "skip" and not _reason(mark):

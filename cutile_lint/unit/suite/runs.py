@@ -360,6 +360,20 @@ def _all_said(value: Value) -> bool:
     )
 
 
+def mark_kind(mark: Value) -> str:
+    """``skip`` of ``pytest.mark.skip`` and ``pytest.mark.skip(…)``; "" for what is no mark."""
+    return mark.name.rsplit(".", 1)[-1] if isinstance(mark, Term) and ".mark." in f".{mark.name}" else ""
+
+
+def spares(mark: Value) -> bool:
+    """The mark says that its tests are not run, or may fail: other than where something is not available."""
+    kind = mark_kind(mark)
+    given = mark.args if isinstance(mark, Term) and mark.op == "call" else ()
+    if kind == "skipif" or (kind == "xfail" and given):
+        return any(bool(test.value) if isinstance(test, Known) else not _is_availability(test) for test in given[:1])
+    return kind in ("skip", "xfail")
+
+
 def skipping(event: Event) -> bool:
     return event.kind == "call" and event.name in SKIPS
 
