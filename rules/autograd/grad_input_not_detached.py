@@ -24,6 +24,6 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
                 f"input `{param.name}` reaches the launch of `{launch.symbol}` without being detached",
                 help=f"detach it before the launch: `if {param.name}.requires_grad: {param.name} = {param.name}.detach()`",
                 related=(Related(launch.argument_place(found.slot), f"its descriptor is passed to `{launch.symbol}` here"),),
-                fix=insert_detach(run, param, unit.program) if found.whole else None,
+                fix=insert_detach(run, param, unit.program) if found.whole and found.is_launched_by(run.function) else None,
                 symbol=run.function.name,
             )

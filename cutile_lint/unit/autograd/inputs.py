@@ -37,6 +37,8 @@ _CATCHES_REFUSAL = (
     "TypeError",
     "AssertionError",
 )
+#: parameters for a buffer that the op writes its result to
+_OUTPUTS = ("out", "output", "result")
 _INTEGER_DTYPES = frozenset(["int", "long", "short", "char", "byte", "bool"])
 
 
@@ -250,9 +252,27 @@ def _inputs(run: Run, tensors: list[Value]) -> list[Value]:
     for tensor in tensors:
         for root in run.tensors.roots(tensor):
             source = _origin(root)
-            if source is not None:
+            if source is not None and not _is_given_output(run, source):
                 found.setdefault(source.key(), source)
     return list(found.values())
+
+
+def _is_given_output(run: Run, source: Term) -> bool:
+    """The parameter is a buffer for the result: by its name, or an optional one that the op copies into."""
+    if source.name in _OUTPUTS:
+        return True
+    param = parameter(run, source)
+    return (
+        param is not None
+        and isinstance(param.default, syntax.Const)
+        and param.default.value is None
+        and any(
+            event.kind == "call"
+            and event.name == "copy_"
+            and any(root.key() == source.key() for root in run.tensors.roots(event.target))
+            for event in run.trace.events
+        )
+    )
 
 
 def _origin(value: Value) -> Term | None:
@@ -292,6 +312,10 @@ class Undetached:
     launch: Launch
     slot: int
 
+    def is_launched_by(self, function: syntax.Function) -> bool:
+        """The launch happens in a call of the function, not in a decorator around it."""
+        return any(stop.frame.function is function for stop in self.launch.event.stack)
+
 
 def undetached(run: Run) -> Iterator[Undetached]:
     """Each tensor input that reaches a launch undetached, once, with the first launch it reaches."""
@@ -308,10 +332,28 @@ def undetached(run: Run) -> Iterator[Undetached]:
                         continue
                     whole = launch.path + path + inner
                     whole += _facts(whole) + _is_a_tensor(whole, carrier)
-                    if contradictory(whole) or implies(whole, Term("attr", "requires_grad", (carrier,))) is False:
+                    needs_grad = Term("attr", "requires_grad", (carrier,))
+                    if contradictory(whole) or implies(whole, needs_grad) is False:
+                        continue
+                    if _detached_in_place(run, launch, carrier, (*whole, Literal(needs_grad, True))):
                         continue
                     seen.add(source.key())
                     yield Undetached(source, carrier is source, launch, slot)
+
+
+def _detached_in_place(run: Run, launch: Launch, tensor: Term, path: Condition) -> bool:
+    """``x.detach_()`` or ``x.requires_grad_(False)`` comes before the launch, on its path."""
+    taken = {literal.key() for literal in path}
+    return any(
+        event.kind == "call"
+        and event.order < launch.order
+        and isinstance(event.value, Term)
+        and (event.name == "detach_" or (event.name == "requires_grad_" and _turns_off(event.value)))
+        and event.target is not None
+        and event.target.key() == tensor.key()
+        and all(literal.key() in taken for literal in event.path)
+        for event in run.trace.events
+    )
 
 
 def _is_a_tensor(path: Condition, source: Term) -> Condition:
@@ -399,7 +441,7 @@ def carries_no_grad(unit: KernelUnit, found: Undetached, param: syntax.Param) ->
     """The input is an integer tensor by the entry's type, or an output that the kernel only writes."""
     boundary = next((one for one in unit.boundary if one.symbol == found.launch.symbol), None)
     if boundary is None or found.slot >= len(boundary.slots):
-        return param.name in ("out", "output", "result")
+        return param.name in _OUTPUTS
     for use in boundary.slots[found.slot].uses:
         if use.role == "argument" and use.launch is not None and use.launch.entry is not None:
             entry = use.launch.entry.function.params
