@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
-from cutile_lint.sources import Place
+from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.flows.origins import node_at
 from cutile_lint.unit.linking.names import fits
 from cutile_lint.unit.linking.program import Program
@@ -123,9 +123,24 @@ def add_names(lack: Lack, names: list[str], program: Program) -> Fix | None:
         rest = place.source.data[last : place.span.end]
         if not re.fullmatch(rb"\s*,?\s*(?:#[^\n]*\s*)*[)\]]?", rest):
             return None
-        return Fix(message, (Edit(place.source, last, last, "".join(f", {name}" for name in names)),), Applicability.SAFE)
+        edits = _on_own_lines(place.source, node.items[-1], names) or (
+            Edit(place.source, last, last, "".join(f", {name}" for name in names)),
+        )
+        return Fix(message, edits, Applicability.SAFE)
     text = f"({place.text}, {', '.join(names)})"
     return Fix(message, (Edit(place.source, place.span.start, place.span.end, text),), Applicability.SAFE)
+
+
+def _on_own_lines(source: Source, last: syntax.Expr, names: list[str]) -> tuple[Edit, ...]:
+    """The names below an element that has its line for itself, comment and all; nothing for one that shares it."""
+    line = re.compile(rb"(?m)^([ \t]*)(?=\S)").match(source.data, source.data.rfind(b"\n", 0, last.span.start) + 1)
+    rest = re.compile(rb"[ \t]*(,?)[ \t]*(?:#[^\r\n]*)?(?=\r?\n)").match(source.data, last.span.end)
+    if line is None or rest is None or line.end() != last.span.start:
+        return ()
+    below = "".join(f"{source.newline}{line[1].decode()}{name}," for name in names)
+    if rest[1]:
+        return (Edit(source, rest.end(), rest.end(), below),)
+    return (Edit(source, last.span.end, rest.end(), f",{source.slice(Span(last.span.end, rest.end()))}{below}"),)
 
 
 def lacks(unit: KernelUnit, ignored: Sequence[str]) -> Iterator[Lack]:
