@@ -138,6 +138,8 @@ class Folder:
                 return self._combined(term.args, depth, _FUNCTIONS[name])
         if term.op == "method" and term.name in ("max", "min") and len(term.args) == 2:
             return self._combined(term.args, depth, _FUNCTIONS[term.name])
+        if term.op == "method" and term.name == "clamp" and len(term.args) == 3:
+            return self._combined(term.args, depth, lambda one, low, high: min(max(one, low), high))
         if term.op == "external" and term.name == "None":
             return [((), None)]
         return [((), UNKNOWN)]

@@ -13,9 +13,10 @@ from cutile_lint.unit.flows.configs import Config, configs_of, fields_read
 from cutile_lint.unit.flows.fold import UNKNOWN, Folder
 from cutile_lint.unit.flows.origins import node_at
 from cutile_lint.unit.machine.paths import contradictory
-from cutile_lint.unit.machine.values import Condition, Known, alternatives
+from cutile_lint.unit.machine.values import Condition, Known, Value, alternatives, subterms
 from cutile_lint.unit.options.arguments import OptionArgument, grid_source, is_swapped
-from cutile_lint.unit.options.setters import applied_options
+from cutile_lint.unit.options.option_names import option_named
+from cutile_lint.unit.options.setters import SENTINELS, AppliedOption, applied_options, inputs_in, with_input
 from cutile_lint.unit.reference.run import function_around
 from cutile_lint.unit.reference.variants import ReferenceValue
 
@@ -91,8 +92,15 @@ def _by_config(unit: KernelUnit, argument: OptionArgument, config: Config) -> It
             if len(read) == 1 and isinstance(value := config.fields[read[0]], Known) and value.value == number:
                 place = config.place_of(read[0]) or argument.place
                 yield Pinned(argument.option, number, place, reference, argument, config, read[0])
-            elif not read:
+            elif all(_leaves_open(config, name, argument.option) for name in read):  # ``cfg.OCCUPANCY or 1``
                 yield Pinned(argument.option, number, _literal(argument, number), reference, argument)
+
+
+def _leaves_open(config: Config, name: str, option: str) -> bool:
+    """The field is the option's, and has no number for it."""
+    value = config.fields[name]
+    number = value.value if isinstance(value, Known) else 1
+    return option_named(name) == option and (number is None or (type(number) is int and number <= 0))
 
 
 def _by_value(unit: KernelUnit, argument: OptionArgument) -> Iterator[Pinned]:
@@ -123,7 +131,12 @@ def _literal(argument: OptionArgument, number: int) -> Place:
                 value = node.value
             if value is not None and _is_number(value, number):
                 return Place(origin.place.source, value.span)
-    return argument.place
+    return next((one.place for one in _written(argument.value, number) if one.place is not None), argument.place)
+
+
+def _written(value: Value, number: int) -> list[Known]:
+    """Where a value is made of the number."""
+    return [part for part in subterms(value) if isinstance(part, Known) and type(part.value) is int and part.value == number]
 
 
 def _is_number(node: syntax.Node | None, number: int) -> bool:
@@ -134,15 +147,31 @@ def _is_number(node: syntax.Node | None, number: int) -> bool:
 
 
 def _in_export(unit: KernelUnit) -> Iterator[Pinned]:
-    """``opts.occupancy(2)`` with a number of the export's own."""
+    """``opts.occupancy(2)`` with a number of the export's own, ``opts.occupancy(occupancy.max(1))`` too."""
     for boundary in unit.boundary:
         for launch in boundary.kernel_launches:
             for applied in applied_options(launch.options):
-                value = applied.value
-                if isinstance(value, Known) and type(value.value) is int and value.value > 0 and value.place is not None:
+                number = _own_number(applied)
+                if number is not None and number.place is not None:
                     reference = _auto(unit, applied.name, (), launch.entry_name)
                     if reference is not None:
-                        yield Pinned(applied.name, value.value, value.place, reference)
+                        yield Pinned(applied.name, number.value, number.place, reference)  # type: ignore[arg-type]
+
+
+def _own_number(applied: AppliedOption) -> Known | None:
+    """The positive number that the export itself gives to an option: always, or when the caller leaves the option open."""
+    names = inputs_in(applied.value)
+    if len(names) > 1:
+        return None
+    given = [with_input(name, sentinel) for name in names for sentinel in SENTINELS] or [Folder(lambda term: None)]
+    numbers: set[object] = set()
+    for folder in given:
+        asked = tuple([literal for literal in applied.path if not names.isdisjoint(inputs_in(literal.test))])
+        numbers |= {number for _, number in folder.outcomes(applied.value)} if folder.holds(asked) is True else {UNKNOWN}
+    number = numbers.pop() if len(numbers) == 1 else UNKNOWN
+    if type(number) is not int or number <= 0:
+        return None
+    return next(iter(_written(applied.value, number)), None)
 
 
 # ── the fix ────────────────────────────────────────────────────────────────
