@@ -16,9 +16,14 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
         names = ", ".join(f"`{launch.entry_name}`" for launch in found.launches)
         where = "any launch" if found.everywhere and len(found.launches) > 1 else f"the launch of {names}"
         declared = found.slot.declared_place
+        lost = (
+            f"is dropped from the `CompileOptions` of {where} when `{found.beside.name}` is given"
+            if found.beside is not None
+            else ""
+        )
         yield Finding(
             found.slot.place,
-            f"`{found.slot.name}` never reaches the `CompileOptions` of {where}",
+            f"`{found.slot.name}` {lost or f'never reaches the `CompileOptions` of {where}'}",
             help=f"apply it: `if {found.slot.name} > 0 {{ opts = opts.{found.option}({found.slot.name}); }}`",
             related=(
                 *((Related(declared, "what the wrapper passes here is dropped"),) if declared is not None else ()),
@@ -28,7 +33,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
                     if (place := launch.options_place) is not None
                 ),
             ),
-            fix=apply_option(found, unit.program),
+            fix=apply_option(found, unit.program) if not lost else None,
             statement=found.slot.place,
             symbol=found.boundary.export.function.name,
         )

@@ -18,7 +18,16 @@ from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.machine.trace import Event, Tuning
 from cutile_lint.unit.machine.values import Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.options.option_names import CLUSTER, OCCUPANCY, option_named
-from cutile_lint.unit.options.setters import applied_options, inputs_in, is_options, sentinel_reaches, setter_events, setter_value
+from cutile_lint.unit.options.setters import (
+    applied_options,
+    inputs_in,
+    is_options,
+    sentinel_reaches,
+    setter_events,
+    setter_value,
+    with_input,
+    with_inputs,
+)
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -174,6 +183,8 @@ class UnappliedOption:
     launches: list[KernelLaunch]
     #: all launches of the export are without it
     everywhere: bool
+    #: the option that drops it where both are given; None: it never reaches them
+    beside: Slot | None = None
 
 
 def unapplied_options(unit: KernelUnit) -> Iterator[UnappliedOption]:
@@ -185,6 +196,9 @@ def unapplied_options(unit: KernelUnit) -> Iterator[UnappliedOption]:
             if slot.option is None or slot.is_descriptor:
                 continue
             missing = [launch for launch in with_options if _reaches(launch, slot) is False]
+            beside = None
+            if not missing:
+                beside, missing = _dropped_by(boundary, slot, with_options)
             if (
                 missing
                 and not crossed_setter(boundary, slot)
@@ -192,16 +206,38 @@ def unapplied_options(unit: KernelUnit) -> Iterator[UnappliedOption]:
                     crossed_setter(boundary, other) for other in boundary.slots if slot.option in {use.name for use in other.uses}
                 )
             ):
-                yield UnappliedOption(boundary, slot, slot.option, missing, len(missing) == len(boundary.kernel_launches))
+                everywhere = len(missing) == len(boundary.kernel_launches)
+                yield UnappliedOption(boundary, slot, slot.option, missing, everywhere, beside)
 
 
 def _reaches(launch: KernelLaunch, slot: Slot) -> bool | None:
     """Whether a positive value of the slot reaches its setter in the launch; None when the options are not understood."""
-    folder = Folder(lambda term: Known(2) if term.op == "input" and term.name == slot.name else None)
-    for applied in applied_options(launch.options):
-        if applied.name == slot.option and slot.name in inputs_in(applied.value) and folder.holds(applied.path) is not False:
-            return True
+    if _is_applied(launch, slot, with_input(slot.name, 2)):
+        return True
     return False if is_options(launch.options) else None
+
+
+def _is_applied(launch: KernelLaunch, slot: Slot, folder: Folder) -> bool:
+    """The slot's value may reach its setter in the launch, for what the folder knows."""
+    return any(
+        applied.name == slot.option and slot.name in inputs_in(applied.value) and folder.holds(applied.path) is not False
+        for applied in applied_options(launch.options)
+    )
+
+
+def _dropped_by(boundary: Boundary, slot: Slot, launches: list[KernelLaunch]) -> tuple[Slot | None, list[KernelLaunch]]:
+    """Another option that is given too, and the launches whose options then are made anew without this one."""
+    for other in boundary.slots:
+        if other.option is not None and other.option != slot.option and not other.is_descriptor:
+            both = with_inputs({slot.name: 2, other.name: 2})
+            without = [
+                launch
+                for launch in launches
+                if is_options(launch.options) and both.holds(launch.path) is not False and not _is_applied(launch, slot, both)
+            ]
+            if without:
+                return other, without
+    return None, []
 
 
 def crossed_setter(boundary: Boundary, slot: Slot) -> bool:

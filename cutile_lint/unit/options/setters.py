@@ -78,10 +78,11 @@ def setter_value(event: Event) -> Value:
 
 def with_input(name: str, number: int) -> Folder:
     """Evaluates with one parameter of the export known."""
-    return _with_inputs({name: number})
+    return with_inputs({name: number})
 
 
-def _with_inputs(numbers: dict[str, int]) -> Folder:
+def with_inputs(numbers: dict[str, int]) -> Folder:
+    """Evaluates with several of them known."""
     return Folder(lambda term: Known(numbers[term.name]) if term.op == "input" and term.name in numbers else None)
 
 
@@ -94,7 +95,7 @@ def sentinel_reaches(event: Event, name: str, trace: Trace) -> int | None:
     for number in SENTINELS:
         for others in _other_options(event.path, name):
             numbers = {**others, name: number}
-            folder = _with_inputs(numbers)
+            folder = with_inputs(numbers)
             # conditions that do not speak of the parameters let them through
             path = tuple(literal for literal in event.path if not numbers.keys().isdisjoint(_names(literal.test)))
             if folder.holds(path) is not True or _asserted(event, name, folder, trace):
