@@ -9,7 +9,8 @@ from cutile_lint.frontends.reference.configs import ReferenceConfig
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.flows.config_names import is_tuned_elsewhere
-from cutile_lint.unit.machine.trace import Event
+from cutile_lint.unit.machine.trace import Event, Tuning
+from cutile_lint.unit.machine.values import Choice, Entries, Items, Record, Term, Value, alternatives
 from cutile_lint.unit.options.drift import reference_branches, wrapper_configs
 from cutile_lint.unit.reference.variants import ReferenceVariant
 
@@ -41,11 +42,43 @@ def fixed_configs(unit: KernelUnit) -> Iterator[FixedConfig]:
             if counted is not None and launch.symbol not in seen:
                 seen.add(launch.symbol)
                 yield FixedConfig(launch.event, launch.place, *counted, False, launch.symbol)
+    told: list[Tuning] = []
     for group in wrapper_configs(unit, reference):
         if len(group.configs) == 1:
             counted = _tuned(reference, group.variants)
             if counted is not None:
+                told.append(group.tuning)
                 yield FixedConfig(group.tuning.event, group.place, *counted, True)
+    for tuning in [tuning for run in unit.runs for tuning in run.tunings if tuning not in told]:
+        if (place := _chosen(tuning)) is not None:
+            counted = _tuned(reference, reference.matching(tuning.event.path))
+            if counted is not None:
+                yield FixedConfig(tuning.event, place, *counted, True)
+
+
+def _chosen(tuning: Tuning) -> Place | None:
+    """Where a list of one config is made, out of several that the wrapper itself has: ``[min(configs, key=…)]``, on all paths."""
+    place: Place | None = None
+    for _, value in alternatives(tuning.configs) if tuning.configs is not None else ():
+        if not isinstance(value, Items) or value.open or len(value.items) != 1 or not _is_one_of_several(value.items[0]):
+            return None
+        place = place or value.place
+    return place
+
+
+def _is_one_of_several(config: Value) -> bool:
+    if isinstance(config, Choice):
+        return all(_is_config(one) or _is_one_of_several(one) for _, one in alternatives(config))
+    if not isinstance(config, Term) or config.op not in ("call", "index") or not config.args:
+        return False
+    return all(
+        isinstance(given, Items) and not given.open and len(given.items) > 1 and all(map(_is_config, given.items))
+        for _, given in alternatives(config.args[0])
+    )
+
+
+def _is_config(value: Value) -> bool:
+    return isinstance(value, (Record, Entries))
 
 
 def _tuned(reference: Reference, variants: list[ReferenceVariant]) -> tuple[ReferenceVariant, int] | None:
