@@ -9,7 +9,7 @@ from cutile_lint.findings import Finding
 from cutile_lint.unit import KernelUnit
 from cutile_lint.unit.linking.names import fits
 from cutile_lint.unit.linking.where import function_of, statement_of
-from cutile_lint.unit.timed.extra_work import extra_work
+from cutile_lint.unit.timed.extra_work import extra_work, other_backends
 
 
 def check(unit: KernelUnit, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -33,3 +33,13 @@ def check(unit: KernelUnit, options: Mapping[str, Any]) -> Iterator[Finding]:
             statement=statement_of(event, event.place) or event.statement,
             symbol=function_of(event, event.place),
         )
+    for handed in other_backends(unit):
+        if handed.place not in seen:
+            seen.add(handed.place)
+            yield Finding(
+                handed.place,
+                f"the op of `{handed.backend}` computes the result on a path that never launches the kernel",
+                help="launch the kernel, or refuse the call (`NotImplementedError`) so that another backend is chosen",
+                statement=statement_of(handed.event, handed.place),
+                symbol=function_of(handed.event, handed.place),
+            )
