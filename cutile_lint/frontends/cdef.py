@@ -8,6 +8,7 @@ wrong, goes to pycparser. Offsets are characters of the text; :func:`text_place`
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
 
 from cutile_lint.records import dataclass, field
 from cutile_lint.regex import regex
@@ -19,6 +20,10 @@ _NAMED = frozenset(
 )
 _WORDS = frozenset(["void", "char", "short", "int", "long", "float", "double", "signed", "unsigned"])
 _QUALIFIERS = frozenset(["const", "volatile", "restrict", "__restrict", "__restrict__", "extern"])
+
+_MADE = ("struct", "union")
+#: the types that names made by ``typedef`` stand for, as :func:`_parts` gives them
+_Types: TypeAlias = dict[str, tuple[bool, str, int]]
 
 _DIGITS = "0123456789"
 _COMMENT = regex(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#[ \t]*define\b[^\n]*", re.DOTALL | re.MULTILINE)
@@ -164,14 +169,19 @@ def _parsed(text: str) -> Declarations:
     except (c_parser.ParseError, RecursionError, AssertionError, ValueError) as error:
         return Declarations(fault=_fault(text, str(error)))
     result = Declarations()
+    types: _Types = {}
     position = 0
     for node in tree.ext[prelude.count(";") - prelude.count("{ int ptr; }") :]:
         kind = getattr(node, "type", None)
+        if isinstance(node, c_ast.Typedef) and node.name not in _NAMED:
+            parts = _parts(kind, types, c_ast)
+            if parts[2] or not parts[1].startswith(_MADE):  # a struct goes by the name that it has now
+                types[node.name] = parts
         if isinstance(node, c_ast.Decl) and isinstance(kind, c_ast.FuncDecl):
             untyped = next((one.name for one in (kind.args.params if kind.args else ()) if isinstance(one, c_ast.ID)), None)
             if untyped is not None:  # C of before 1989; cffi takes none of it
                 return Declarations(fault=CFault(_find(text, untyped, position), f"parameter `{untyped}` has no type"))
-            function = _function(text, node, kind, position, c_ast)
+            function = _function(text, node, kind, position, types, c_ast)
             position = function.span.end
             result.functions.append(function)
     return result
@@ -186,14 +196,14 @@ def _types_made(text: str) -> list[str]:
     return made
 
 
-def _function(text: str, node, kind, position: int, c_ast) -> CFunction:
+def _function(text: str, node, kind, position: int, types: _Types, c_ast) -> CFunction:
     name_span = _find(text, node.name, position)
     at = name_span.end
     params = []
     for param in kind.args.params if kind.args is not None else ():
         if isinstance(param, c_ast.EllipsisParam):
             continue
-        type_text = _spelled(param.type, c_ast)
+        type_text = _spelled(param.type, types, c_ast)
         if type_text == "void" and not getattr(param, "name", None):
             continue
         name = getattr(param, "name", None) or ""
@@ -202,7 +212,7 @@ def _function(text: str, node, kind, position: int, c_ast) -> CFunction:
         params.append(CParam(name, type_text, span, span))
     end = text.find(";", at)
     end = len(text) if end == -1 else end + 1
-    return CFunction(node.name, _spelled(kind.type, c_ast), tuple(params), Span(name_span.start, end), name_span)
+    return CFunction(node.name, _spelled(kind.type, types, c_ast), tuple(params), Span(name_span.start, end), name_span)
 
 
 def _find(text: str, name: str, position: int) -> Span:
@@ -210,21 +220,29 @@ def _find(text: str, name: str, position: int) -> Span:
     return Span(*found.span()) if found else Span(position, position)
 
 
-def _spelled(node, c_ast) -> str:
+def _spelled(node, types: _Types, c_ast) -> str:
     """A type's normal form, as :func:`_type` gives it."""
-    stars = ""
+    const, base, stars = _parts(node, types, c_ast)
+    return f"{'const ' if const and stars else ''}{base}{' ' + '*' * stars if stars else ''}"
+
+
+def _parts(node, types: _Types, c_ast) -> tuple[bool, str, int]:
+    """Whether the value is const, its type's name, and how many pointers lead to it."""
+    stars = 0
     while isinstance(node, (c_ast.PtrDecl, c_ast.ArrayDecl)):
-        stars += "*"
+        stars += 1
         node = node.type
     if isinstance(node, c_ast.FuncDecl):
-        return "function *"
+        return False, "function", 1
     const = "const" in (getattr(node, "quals", None) or [])
     inner = getattr(node, "type", node)
-    if isinstance(inner, c_ast.IdentifierType):
-        base = " ".join(inner.names)
-    else:
-        base = f"{type(inner).__name__.lower()} {getattr(inner, 'name', '') or ''}".strip()
-    return f"{'const ' if const and stars else ''}{base}{' ' + stars if stars else ''}"
+    if not isinstance(inner, c_ast.IdentifierType):
+        return const, f"{type(inner).__name__.lower()} {getattr(inner, 'name', '') or ''}".strip(), stars
+    base = " ".join(inner.names)
+    if base in types:  # `const` before a pointer's name is the pointer's
+        made, base, more = types[base]
+        const, stars = made or (const and not more), stars + more
+    return const, base, stars
 
 
 def _fault(text: str, message: str) -> CFault:

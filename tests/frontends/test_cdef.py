@@ -63,6 +63,27 @@ def test_what_only_the_parser_reads() -> None:
     assert shown(text) == [("f", "int", [("e", "const Extra *"), ("sizes", "int32_t *"), ("done", "function *"), ("", "double")])]
 
 
+def test_a_name_made_by_typedef_is_the_type_it_stands_for() -> None:
+    text = (
+        "typedef TensorDesc td; typedef const td* desc_t; typedef int32_t rc_t; typedef struct { int n; } Extra; typedef Extra *extra_t;\n"
+        "typedef enum { FINE, WRONG = -1 } code_t;\nrc_t f(desc_t x, const td *y, const desc_t *z, extra_t e, const extra_t c, code_t d);"
+    )
+    assert shown(text) == [
+        (
+            "f",
+            "int32_t",
+            [
+                ("x", "const TensorDesc *"),
+                ("y", "const TensorDesc *"),
+                ("z", "const TensorDesc **"),
+                ("e", "Extra *"),
+                ("c", "Extra *"),
+                ("d", "enum"),
+            ],
+        )
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "at"),
     [

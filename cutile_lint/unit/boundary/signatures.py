@@ -37,7 +37,7 @@ _POINTEES = {**_C_NAMES, "c_void": ("void",), "TensorDesc": ("TensorDesc",)}
 
 
 def agrees(rust: str, c: str) -> bool | None:
-    """The two types are the same in the C ABI; None when the Rust type is not known."""
+    """The two types are the same in the C ABI; None when the Rust type is not known, and for an enum: its values choose its type."""
     rust = " ".join(rust.split())
     if rust.startswith("*"):
         if not c.endswith("*"):
@@ -50,7 +50,7 @@ def agrees(rust: str, c: str) -> bool | None:
             return None if pointee not in _POINTEES else True
         return given in _POINTEES[pointee]
     last = rust.rsplit("::", 1)[-1]
-    if last not in _C_NAMES:
+    if last not in _C_NAMES or c.startswith("enum"):
         return None
     return c in _C_NAMES[last]
 
