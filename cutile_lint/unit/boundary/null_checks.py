@@ -10,9 +10,12 @@ from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.slots import Boundary, Slot
 from cutile_lint.unit.linking.crate import Crate
-from cutile_lint.unit.machine.values import Choice, Condition, Term, Value, subterms
+from cutile_lint.unit.machine.paths import MAX_LITERALS, implies
+from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Term, Value, subterms
 
-_CHECKS = frozenset(["is_null", "as_ref", "as_mut", "new"])
+#: checks of one pointer, and what they say of one that is not null
+_OF_VALID = {"is_null": False, "is_none": False, "is_err": False, "is_some": True, "is_ok": True}
+_OF_MANY = frozenset([*_OF_VALID, "any", "all", "contains"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +39,58 @@ def _is_checked(boundary: Boundary, slot: Slot) -> bool:
     launches = boundary.run.launches
     if not launches:
         return True
-    return all(_mentions_check(launch.path, slot.name) for launch in launches)
+    return all(_excludes_null(launch.path, slot.name) for launch in launches)
 
 
-def _mentions_check(path: Condition, name: str) -> bool:
+def _excludes_null(path: Condition, name: str) -> bool:
+    if len(path) >= MAX_LITERALS:
+        return True
     for literal in path:
         for part in _parts(literal.test):
-            if (
-                isinstance(part, Term)
-                and part.op in ("method", "call")
-                and part.name.rsplit("::", 1)[-1] in _CHECKS | {"any", "all", "null"}
-            ):
-                if any(isinstance(one, Term) and one.op == "input" and one.name == name for one in subterms(part)):
-                    return True
-            if isinstance(part, Term) and part.op == "compare":
-                texts = [one.name for one in subterms(part) if isinstance(one, Term)]
-                if name in texts and (part.name == "is-variant" or any("null" in text for text in texts)):
-                    return True
+            if not isinstance(part, Term):
+                continue
+            valid = _of_valid(part, name)
+            if implies(path, part) is valid if valid is not None else _looks_into(part, name):
+                return True
     return False
+
+
+def _of_valid(test: Term, name: str) -> bool | None:
+    """How a check of the pointer comes out when it is not null; None for other tests."""
+    if not test.args or not _is_pointer(test.args[0], name):
+        return None
+    if test.op == "method":
+        return _OF_VALID.get(test.name)
+    if test.op == "compare" and test.name == "is-variant":
+        return True
+    if test.op == "compare" and test.name == "==":
+        return False if _is_nothing(test.args[1]) else None
+    return None
+
+
+def _is_pointer(value: Value, name: str) -> bool:
+    """The pointer itself, cast or wrapped (``NonNull::new(p)``), and nothing that it leads to."""
+    while isinstance(value, Term) and value.op in ("method", "call") and len(value.args) == 1:
+        value = value.args[0]
+    return isinstance(value, Term) and value.op == "input" and value.name == name
+
+
+def _is_nothing(value: Value) -> bool:
+    """``null()``, ``None`` or 0."""
+    if isinstance(value, Known):
+        return value.value == 0
+    return any(isinstance(one, Term) and (one.name == "None" or "null" in one.name) for one in subterms(value))
+
+
+def _looks_into(test: Term, name: str) -> bool:
+    """A check of pointers that were put together: ``pointers.contains(&null())``, ``is_null`` of each of an unknown number."""
+    return test.op == "method" and test.name in _OF_MANY and bool(test.args) and _is_among(test.args[0], name)
+
+
+def _is_among(value: Value, name: str) -> bool:
+    if isinstance(value, Items):
+        return any(_is_pointer(one, name) or _is_among(one, name) for one in value.items)
+    return isinstance(value, Term) and value.op != "attr" and any(_is_among(one, name) for one in value.args)
 
 
 def _parts(test: Value) -> Iterator[Value]:

@@ -197,9 +197,16 @@ class _Facts:
     def _step(self, literal: Literal) -> None:
         """Use one compound literal: drop it when it is decided, take over its last open part, or keep it for later."""
         if isinstance(literal.test, Choice):
-            open_parts = [inner for path, inner in literal.test.alternatives if not _clashes(path, self.known)]
-            if len(open_parts) == 1:
-                self._take(open_parts[0], literal.holds)
+            open_parts = [
+                (path, inner)
+                for path, inner in literal.test.alternatives
+                if not _clashes(path, self.known) and _implied(inner, self.known) is not (not literal.holds)
+            ]
+            if len(open_parts) == 1:  # the one that was taken
+                path, inner = open_parts[0]
+                for one in path:
+                    self.add(one)
+                self._take(inner, literal.holds)
             else:
                 self.pending.append(literal)
             return

@@ -35,7 +35,9 @@ CONSTRUCTORS = frozenset(["Some", "Ok", "Err"])
 #: A macro that calls itself deeper than this is not followed.
 MAX_EXPANSIONS = 24
 _PANICS = frozenset(["panic!", "unreachable!", "todo!", "unimplemented!"])
-_ASSERTS = frozenset(["assert!", "assert_eq!", "assert_ne!", "debug_assert!", "debug_assert_eq!", "debug_assert_ne!"])
+#: macros that panic, by the comparison of their two arguments; "": of one that is the test. The ``debug_`` ones are not in release builds
+_ASSERTS = {"assert!": "", "assert_eq!": "==", "assert_ne!": "!="}
+_ASSERTS |= {f"debug_{name}": compares for name, compares in _ASSERTS.items()}
 _PRINTS = frozenset(
     ["println!", "eprintln!", "print!", "eprint!", "write!", "writeln!", "dbg!", "log!", "warn!", "error!", "info!"]
 )
@@ -171,8 +173,18 @@ class RustDialect(Dialect):
 
     def dereference(self, machine: Machine, op: str, operand: Value, node: syntax.Unary) -> Value:
         if op == "?":
-            return rust_methods.unwrap(machine, machine.resolve(operand), node)
+            return rust_methods.unwrap_or_leave(machine, operand, node, lambda: self._give_up(machine, operand, node))
         return operand
+
+    def _give_up(self, machine: Machine, value: Value, node: syntax.Node) -> None:
+        """Return from the function or closure as ``?`` does where there is nothing in ``value``."""
+        function, place = machine.frame.function, machine.place(node)
+        if function is not None and "Option<" in function.returns.partition("Result<")[0]:
+            failure = Term("external", "None", place=place)
+        else:
+            failure = Term("call", "Err", (Term("payload", "Err.0", (value,), place=place),), place=place)
+        machine.frame.returns.append((machine.path, failure))
+        machine.stop("return")
 
     # ── calls ──
 
@@ -310,8 +322,12 @@ class RustDialect(Dialect):
             machine.stop("raise")
             return Known(None)
         if name in _ASSERTS:
-            values = [machine.evaluate(arg.value) for arg in node.args[: 1 if name.endswith("assert!") else 2]]
+            compares = _ASSERTS[name]
+            values = [machine.evaluate(arg.value) for arg in node.args[: 2 if compares else 1]]
             machine.emit("panic", node, name, value=values[0] if values else None)
+            if len(values) == (2 if compares else 1) and not name.startswith("debug_"):
+                test = machine.compare(compares, values[0], values[1], node) if compares else values[0]
+                machine.go_on_if(test, lambda: machine.stop("raise"))
             return Known(None)
         if name in _PRINTS:
             return Known(None)

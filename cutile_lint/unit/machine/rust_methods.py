@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.sources import Place
 from cutile_lint.unit.machine.paths import truth
 from cutile_lint.unit.machine.values import Arguments, Choice, Closure, Items, Known, Term, Value, alternatives
 from cutile_lint.unit.options.option_names import SETTERS
@@ -46,13 +48,36 @@ def _some(value: Value) -> Value | None:
     return None
 
 
+def _fails(value: Value) -> bool:
+    """``None`` or ``Err(e)``."""
+    return _none(value) or (isinstance(value, Term) and value.op == "call" and value.name == "Err")
+
+
 def unwrap(machine: Machine, value: Value, node: syntax.Node) -> Value:
     """What is inside an option or result, on the path on which there is something."""
     if isinstance(value, Choice):
-        kept = [(path, unwrap(machine, one, node)) for path, one in alternatives(value) if not _none(one)]
+        kept = [(path, unwrap(machine, one, node)) for path, one in alternatives(value) if not _fails(one)]
         return machine.choice(kept, machine.place(node)) if kept else value
     inner = _some(value)
     return inner if inner is not None else Term("payload", "Some.0", (value,), place=machine.place(node))
+
+
+def _is_some(value: Value, place: Place) -> Value:
+    """The test whether there is something inside."""
+    if isinstance(value, Choice):
+        return Choice([(path, _is_some(one, place)) for path, one in value.alternatives], place)
+    if _fails(value):
+        return Known(False, place)
+    if not isinstance(value, Term) or _some(value) is not None:
+        return Known(True, place)
+    return Term("compare", "is-variant", (value, Known("Some")), place=place)
+
+
+def unwrap_or_leave(machine: Machine, value: Value, node: syntax.Node, leave: Callable[[], None]) -> Value:
+    """What is inside; where there is nothing, ``leave`` ends the path."""
+    value = machine.resolve(value)
+    machine.go_on_if(_is_some(value, machine.place(node)), leave)
+    return unwrap(machine, machine.resolve(value), node)
 
 
 def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
@@ -82,9 +107,10 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
     if name in ("unwrap_or", "unwrap_or_else", "unwrap_or_default", "map_or", "map_or_else", "fold") and name != "fold":
         return _unwrap_or(machine, base, name, args, node)
     if name in ("unwrap", "expect", "unwrap_unchecked"):
-        if name != "unwrap_unchecked":
-            machine.emit("panic", node, name, value=base)
-        return unwrap(machine, base, node)
+        if name == "unwrap_unchecked":
+            return unwrap(machine, base, node)
+        machine.emit("panic", node, name, value=base)
+        return unwrap_or_leave(machine, base, node, lambda: machine.stop("raise"))
     if name in ("ok", "ok_or", "ok_or_else") and isinstance(base, Term):
         return base
     if name in _EXCHANGES and isinstance(base, Term):

@@ -164,15 +164,21 @@ class State:
 
     def require(self, test: Value, node: syntax.Node) -> None:
         """Go on where the test holds only (``assert``)."""
-        yes, no = self.split(test)
-        if truth(test) is True:
-            return
 
         def fails() -> None:
             self.emit("assert", node, value=test)
             self.stop("raise")
 
-        self.branches([(no, fails), (yes, lambda: None)])
+        self.go_on_if(test, fails)
+
+    def go_on_if(self, test: Value, leave: Callable[[], None]) -> None:
+        """Go on where the test holds; ``leave`` ends the path where it does not."""
+        known = truth(test)
+        if known is False:
+            leave()
+        elif known is None:
+            yes, no = self.split(test)
+            self.branches([(no, leave), (yes, lambda: None)])
 
     def split(self, test: Value) -> tuple[Condition, Condition]:
         """The literals of a test's two outcomes."""
