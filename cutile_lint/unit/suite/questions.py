@@ -17,7 +17,7 @@ from cutile_lint.sources import Place, Source
 from cutile_lint.unit.machine.trace import Event, Trace
 from cutile_lint.unit.machine.values import Closure, Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.suite.files import SuiteFiles, find_tests, names, plain_name
-from cutile_lint.unit.suite.runs import BACKEND, Suite, SuiteTest, blanket, only_unavailable, skipping
+from cutile_lint.unit.suite.runs import BACKEND, SELECTS, Suite, SuiteTest, blanket, only_unavailable, skipping
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -130,6 +130,8 @@ class OpSuite:
                 return answer, None
             if first is None and self.is_about(test):
                 first = Place(test.source, test.function.name_span or test.function.span)
+        if first is not None and any(_selected_in(trace) is not False for trace in suite.before_tests()):
+            return None, None
         for match in _SELECTED_AT.finditer(data):
             if not any(span.start <= match.start() < span.end for span in spans):
                 return None, None
@@ -146,22 +148,7 @@ class OpSuite:
         if test.open:
             return None
         trace = test.run(test.given[0] if test.given else None)
-        if trace.gaps or b"environ" in test.text:
-            return None
-        for event in trace.events:
-            if event.kind != "call" or event.arguments is None or skipping(event):
-                continue
-            last = event.name.rsplit(".", 1)[-1]
-            values = [*event.arguments.positional, *event.arguments.keywords.values()]
-            if "cutile_rs" in event.name or (
-                last != "is_backend_available" and any(_is_backend(leaf) for value in values for _, leaf in alternatives(value))
-            ):
-                return True
-            if last in ("set_backend", "use_backend") and not all(
-                isinstance(leaf, Known) for value in values for _, leaf in alternatives(value)
-            ):
-                return None
-        return False
+        return None if b"environ" in test.text else _selected_in(trace)
 
     def is_about(self, test: SuiteTest, backend: str = "") -> bool:
         """The test calls the op."""
@@ -234,6 +221,23 @@ def selects_plainly(data: bytes) -> bool:
 def _decides(data: bytes) -> bool:
     """A conftest chooses backends itself."""
     return b"cutile-rs" in data or b"cutile_rs" in data or b"pytest_generate_tests" in data
+
+
+def _selected_in(trace: Trace) -> bool | None:
+    """A run selects the backend by its name."""
+    if trace.gaps:
+        return None
+    for event in trace.events:
+        if event.kind != "call" or event.arguments is None or skipping(event):
+            continue
+        last = event.name.rsplit(".", 1)[-1]
+        values = [*event.arguments.positional, *event.arguments.keywords.values()]
+        leaves = [leaf for value in values for _, leaf in alternatives(value)]
+        if "cutile_rs" in event.name or (last != "is_backend_available" and any(_is_backend(leaf) for leaf in leaves)):
+            return True
+        if last in SELECTS and not all(isinstance(leaf, Known) for leaf in leaves):
+            return None
+    return False
 
 
 def _is_backend(value: Value) -> bool:

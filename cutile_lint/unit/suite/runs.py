@@ -36,6 +36,12 @@ STEPS = 6_000
 #: calls that end a test
 ENDS = frozenset(["pytest.skip", "pytest.xfail", "pytest.fail", "pytest.exit", "pytest.importorskip"])
 SKIPS = frozenset(["pytest.skip", "skipTest"])
+#: calls that choose the backend
+SELECTS = frozenset(["set_backend", "use_backend"])
+#: what unittest and pytest run before a test, a class or a module
+SET_UPS = (
+    "setUp", "asyncSetUp", "setUpClass", "setUpModule", "setup", "setup_method", "setup_class", "setup_function", "setup_module",
+)  # fmt: skip
 #: methods of a backend's name that are worked out
 _OF_TEXTS = frozenset(["startswith", "endswith", "lower", "upper", "strip", "removeprefix", "removesuffix", "casefold"])
 _KNOWN_BACKENDS = ("cutile", "triton", "tilecpp", "pytorch")
@@ -145,8 +151,8 @@ class SuiteTest:
             params = [param.name for param in self.function.params]
             for name, value in self.closure.defaults.items():
                 inputs.setdefault(name, value)
-            if self.owner is not None and params[:1] == ["self"]:
-                inputs["self"] = Record(self.owner.definition.name, {}, self.owner)
+            if self.owner is not None and params and params[0] in ("self", "cls"):
+                inputs[params[0]] = Record(self.owner.definition.name, {}, self.owner)
             self._runs[key] = self.suite.run(self.closure, {name: value for name, value in inputs.items() if name in params})
         return self._runs[key]
 
@@ -194,6 +200,19 @@ class Suite:
         for member in owner.members.values():
             if isinstance(member, Closure) and member.function.name.startswith("test"):
                 yield SuiteTest(self, member, owner, [*member.tags, *around])
+
+    def before_tests(self) -> Iterator[Trace]:
+        """What is done before the tests, perhaps: by the file's own top level, its fixtures, and its set-up functions."""
+        if self.scope is None:
+            return
+        loading = self.machine.__dict__["module_traces"][self.path]
+        yield Trace([event for event in loading.events if event.name.rsplit(".", 1)[-1] in SELECTS], gaps=loading.gaps)
+        for value in list(self.scope.names.values()):
+            owner = value if isinstance(value, Class) else None
+            members = [value] if owner is None else [*map(owner.member, SET_UPS), *owner.members.values()]
+            closures = {id(one): one for one in members if isinstance(one, Closure) and _prepares(one)}
+            for closure in closures.values():
+                yield SuiteTest(self, closure, owner, closure.tags).run(None)
 
     def _class_tags(self, owner: Class) -> list[Value]:
         """The values of a class's decorators."""
@@ -314,6 +333,10 @@ def _frame(scope: Scope | None):
 
 def _fixture_tag(tag: Value) -> bool:
     return isinstance(tag, Term) and tag.name.rsplit(".", 1)[-1] in ("fixture", "yield_fixture")
+
+
+def _prepares(closure: Closure) -> bool:
+    return closure.function.name in SET_UPS or any(_fixture_tag(tag) for tag in closure.tags)
 
 
 def _names(value: Value) -> list[str]:
