@@ -8,6 +8,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.unit.machine import config_access
 from cutile_lint.unit.machine.texts import is_short_method, joined
 from cutile_lint.unit.machine.values import Arguments, Choice, Entries, Items, Known, Record, Term, Value
+from cutile_lint.unit.timed import torch_api
 
 if TYPE_CHECKING:
     from cutile_lint.unit.machine.statements import Statements as Machine
@@ -50,20 +51,9 @@ METADATA_METHODS = frozenset(
 #: … and that these keep: the result of ``x.detach().contiguous()`` has the shape of ``x``.
 _KEEPS = frozenset(["detach", "contiguous", "clone", "requires_grad_", "detach_", "alias", "data"])
 #: A view or copy of a tensor that requires grad requires grad, and of one that does not, not.
-_KEEPS_GRAD = _VIEWS - {"detach"} | {
-    "contiguous",
-    "clone",
-    "to",
-    "float",
-    "half",
-    "bfloat16",
-    "double",
-    "narrow",
-    "select",
-    "T",
-    "mT",
-    "cuda",
-}
+_KEEPS_GRAD = (torch_api.VIEWS | torch_api.VIEW_ATTRIBUTES | torch_api.KEEP_LAYOUT | {"contiguous"}) - torch_api.names(
+    "detach detach_ data requires_grad_ int short char byte long bool"
+)
 
 
 def same_metadata(base: Value, name: str) -> Value:
