@@ -11,8 +11,10 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit.boundary.code_readers import CONVERTS, SHOWS, Readers
+from cutile_lint.unit.boundary.overwritten_codes import is_overwritten
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.linking.program import Program
+from cutile_lint.unit.linking.python_names import occurs
 from cutile_lint.unit.linking.where import stop_of
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.trace import Event
@@ -50,6 +52,8 @@ def unchecked_codes(unit: KernelUnit) -> Iterator[UncheckedCode]:
 
 
 def _judge(run: Run, launch: Launch, program: Program) -> UncheckedCode | None:
+    if is_overwritten(launch, program):
+        return UncheckedCode(launch, run)
     key = launch.event.value.key()  # type: ignore[union-attr]
     conditions: list[Literal] = []
     for event in run.trace.events[launch.order + 1 :]:
@@ -165,16 +169,16 @@ def add_check(found: UncheckedCode, program: Program) -> Fix | None:
         return None
     edits: list[Edit] = list(imported)
     if isinstance(statement, syntax.ExprStmt) and statement.value.span == event.place.span:
-        name = "rc"
-        edits.append(Edit(module.source, statement.span.start, statement.span.start, "rc = "))
+        name = _new_name(stop.frame.function or module)
+        edits.append(Edit(module.source, statement.span.start, statement.span.start, f"{name} = "))
     else:
         names = _bound_names(statement, event.place)
         if not names:
             return None
         name = names[0]
         if name == "_" and isinstance(statement, syntax.Assign) and not _is_named_again(stop.frame.function or module, statement):
-            name = "rc"
-            edits.append(Edit(module.source, statement.targets[0].span.start, statement.targets[0].span.end, "rc"))
+            name = _new_name(stop.frame.function or module)
+            edits.append(Edit(module.source, statement.targets[0].span.start, statement.targets[0].span.end, name))
     added = rewrite.insert_after(module, statement, [f"{checker}({name}, {_symbol_name(module, found.launch.symbol)})"])
     if added is None:
         return None
@@ -186,6 +190,11 @@ def add_check(found: UncheckedCode, program: Program) -> Fix | None:
 def _is_named_again(root: syntax.Module | syntax.Function, statement: syntax.Assign) -> bool:
     nodes = [node for node in root.walk() if isinstance(node, syntax.Name) and node.id == statement.name]
     return not all(statement.span.covers(node.span) for node in nodes)
+
+
+def _new_name(root: syntax.Module | syntax.Function) -> str:
+    """``rc``, numbered where the function has one."""
+    return next(name for name in ("rc", *(f"rc{count}" for count in range(2, 1000))) if not occurs(root, name))
 
 
 def _symbol_name(module: syntax.Module, symbol: str) -> str:
