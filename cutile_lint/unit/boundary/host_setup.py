@@ -61,7 +61,7 @@ def _device_fault(boundary: Boundary, event: Event) -> HostFault | None:
     else:
         return None
     place = _own_place(boundary, event, value)
-    return HostFault(place, told, _use_argument(boundary, place, value), event.statement, event.stop.frame.name)
+    return HostFault(place, told, _use_argument(boundary, event), event.statement, event.stop.frame.name)
 
 
 def _is_device(name: str) -> bool:
@@ -86,16 +86,24 @@ def _own_place(boundary: Boundary, event: Event, value: Value) -> Place:
     return next((place for place in places if place is not None and place.source.path == own), event.place)
 
 
-def _use_argument(boundary: Boundary, place: Place, value: Value) -> Fix | None:
+def _use_argument(boundary: Boundary, event: Event) -> Fix | None:
+    """Bind the export's own device id, where what is bound stands in the export itself."""
     slot = next((slot for slot in boundary.slots if _is_device(slot.name) and not slot.is_descriptor), None)
-    if (
-        slot is None
-        or place.source.path != boundary.export.source.path
-        or place.text.strip() != str(getattr(value, "value", None))
-    ):
+    place = event.arguments.places[0] if event.arguments is not None and event.arguments.places else None
+    if slot is None or place is None or not _sees_parameters(boundary, place) or "$" in place.text:
         return None
     edit = Edit(place.source, place.span.start, place.span.end, f"{slot.name}.max(0) as usize")
     return Fix(f"bind the device `{slot.name}`", (edit,), Applicability.UNSAFE)
+
+
+def _sees_parameters(boundary: Boundary, place: Place) -> bool:
+    """The place is in the export's body, and in no function or constant of its own there."""
+    function = boundary.export.function
+    if place.source is not boundary.export.source or not function.span.covers(place.span):
+        return False
+    return not any(
+        isinstance(node, syntax.FunctionDef) and node.span.covers(place.span) for part in function.body for node in part.walk()
+    )
 
 
 # ── ownership (CTL507) ─────────────────────────────────────────────────────
