@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
-from cutile_lint.sources import Place
+from cutile_lint.regex import regex
+from cutile_lint.sources import Place, Span
 from cutile_lint.unit.device.numbers import plain
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import Known, Term, Value, alternatives
@@ -16,6 +18,7 @@ from cutile_lint.unit.machine.values import Known, Term, Value, alternatives
 if TYPE_CHECKING:
     from cutile_lint.unit.device.kernel import Kernel
 
+_COMMENT = regex(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _EXPONENTIALS = frozenset(["exp", "exp2", "ex2"])
 
 
@@ -70,11 +73,18 @@ def _is_other_type(kernel: Kernel, event: Event, node: syntax.Node | None) -> bo
 def _fix(event: Event, node: syntax.Node | None) -> Fix | None:
     source = event.place.source
     if isinstance(node, syntax.Binary) and node.op == "/":
-        left, right = source.slice(node.left.span), source.slice(node.right.span)
-        left, right = _stripped(left), _stripped(right)
+        text = source.slice(node.span)
+        at = _blanked(text).find("/", len(source.slice(Span(node.span.start, node.left.span.end))))
+        left, right = (_stripped(part.strip()) for part in (text[:at], text[at + 1 :]))
+        left += "\n" if "//" in left else ""
         edit = Edit(source, node.span.start, node.span.end, f"true_div({left}, {right})")
         return Fix("use `true_div`", (edit,), Applicability.UNSAFE)
     return None
+
+
+def _blanked(text: str) -> str:
+    """The text with blanks for its comments."""
+    return _COMMENT.sub(lambda comment: " " * len(comment.group()), text)
 
 
 def _stripped(text: str) -> str:
