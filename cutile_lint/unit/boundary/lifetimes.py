@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
 _MAKERS = api.COPY_METHODS | api.FILL_METHODS | api.ALLOCATION_METHODS | api.COMPUTE_METHODS
+#: terms whose value is a new tensor, where it is a tensor
+_OPERATORS = frozenset(["binary", "unary", "compare"])
 _FUNCTIONS = api.FILLS | api.COPIES | api.ALLOCATIONS | api.COMPUTE_METHODS
 
 
@@ -51,7 +53,7 @@ def dead_tensors(unit: KernelUnit) -> Iterator[DeadTensor]:
                         continue
                     for more, part in alternatives(tensor):
                         origin = fresh(part)
-                        if origin is None or contradictory(launch.path, path, more):
+                        if origin is None or contradictory(launch.path, path, more) or _changes_in_place(run, origin):
                             continue
                         held = _held(launch.event.held) if held is None else held
                         place = part.place or launch.argument_place(slot)
@@ -100,15 +102,26 @@ def _is_contiguous(value: Value) -> bool:
 
 
 def fresh(value: Value) -> Term | None:
-    """The term that allocated a tensor's memory; None when it is not known to be new."""
+    """The term that allocated a tensor's memory; None when it is not known to be new. ``x += y`` looks as ``x + y`` does."""
     origin = memory(value)
     if not isinstance(origin, Term):
         return None
-    if origin.op == "method" and origin.name in _MAKERS and origin.args:
+    if origin.op in _OPERATORS or (origin.op == "method" and origin.name in _MAKERS and origin.args):
         return origin
     if origin.op == "call" and origin.name.startswith("torch.") and origin.name.rsplit(".", 1)[-1] in _FUNCTIONS:
         return origin
     return None
+
+
+def _changes_in_place(run: Run, origin: Term) -> bool:
+    """The operator wrote into its left operand: ``x += y``."""
+    return origin.op == "binary" and any(
+        event.kind == "operator"
+        and event.name == origin.name + "="
+        and event.value is not None
+        and event.value.key() == origin.key()
+        for event in run.trace.events
+    )
 
 
 def _held(values: Iterable[Value]) -> set[object]:
@@ -149,6 +162,9 @@ def _held(values: Iterable[Value]) -> set[object]:
 
 # ── the fix ────────────────────────────────────────────────────────────────
 
+#: expressions that make a tensor
+_EXPRESSIONS = (syntax.Call, syntax.Attr, syntax.Binary, syntax.Unary, syntax.Compare)
+
 
 def bind_to_local(found: DeadTensor, program: Program) -> Fix | None:
     """A local of its own for the tensor, before the statement that takes the descriptor.
@@ -169,7 +185,7 @@ def bind_to_local(found: DeadTensor, program: Program) -> Fix | None:
     module = program.module(place.source.path)
     node = node_at(program, place)
     function = stop.frame.function if stop is not None else None
-    if module is None or function is None or not isinstance(node, (syntax.Call, syntax.Attr)):
+    if module is None or function is None or not isinstance(node, _EXPRESSIONS):
         return None
     if stop not in _same_frames(found.launch.event, event) or not _unconditional(function, node):
         return None
