@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
 
 _PROCESSORS = regex(r"(?:^|[._:])(?:get_)?num_?sms?$|multi_?processor_?count|sm_count|^NUM_SMS?$", re.IGNORECASE)
+#: multiprocessors of A100, H20, H100, H200, L40S, B200, GB200, RTX 5090, RTX PRO 6000; no number that tiles or heads come in is among them
+_COUNTS = frozenset([78, 108, 114, 132, 142, 148, 152, 170, 188])
 _RESIDENT = regex(r"occupancy", re.IGNORECASE)
 
 
@@ -96,7 +98,7 @@ def cap_in(value: Value) -> Place | None:
         if not isinstance(one, Term):
             continue
         last = one.name.replace("::", ".").rsplit(".", 1)[-1]
-        if last in ("min", "minimum") and any(_is_processors(arg) for arg in one.args):
+        if last in ("min", "minimum") and any(_is_processors(arg) or _is_a_count(arg) for arg in one.args):
             return one.place
         if (
             one.op in ("call", "method", "convert")
@@ -129,6 +131,11 @@ def _is_processors(value: Value) -> bool:
         if len(rest) < len(factors) and all(isinstance(factor, Known) for factor in rest):
             return True
     return False
+
+
+def _is_a_count(value: Value) -> bool:
+    """The number of processors of some device, written out."""
+    return any(isinstance(one, Known) and one.value in _COUNTS for _, one in alternatives(value))
 
 
 def _factors(value: Value) -> Iterator[Value]:
