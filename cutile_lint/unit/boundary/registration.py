@@ -225,7 +225,8 @@ def _add_import(module: syntax.Module, stem: str) -> Fix | None:
     imports = _relative_imports(module)
     if not imports:
         return None
-    added = rewrite.insert_after(module, imports[-1], [f"from . import {stem}"])
+    comments = {_comment_behind(module.source, name.span.end) for node in imports for name in node.names}
+    added = rewrite.insert_after(module, imports[-1], [f"from . import {stem}{comments.pop() if len(comments) == 1 else ''}"])
     return Fix(f"import `{stem}`", added.edits, Applicability.UNSAFE) if added is not None else None
 
 
@@ -257,3 +258,9 @@ def _name_span(source: Source, function: syntax.Function) -> Span:
     at = source.data.find(b"def ", function.span.start)
     at = source.data.find(name, at) if at != -1 else -1
     return Span(at, at + len(name)) if at != -1 else function.span
+
+
+def _comment_behind(source: Source, at: int) -> str:
+    """The comment at the end of a name's line, with the blanks before it."""
+    _, sign, comment = source.data[at:].split(b"\n", 1)[0].rstrip().partition(b"#")
+    return f"  {(sign + comment).decode()}" if sign else ""
