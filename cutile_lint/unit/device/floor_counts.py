@@ -99,10 +99,17 @@ def _ends(kernel: Kernel, loop: syntax.Node) -> Iterator[Value]:
     for _, one in alternatives(over) if over is not None else ():
         if isinstance(loop, syntax.For):
             end, start, _ = loop_range(one)
-            if end is not None and ((isinstance(plain(start), Known) and plain(start).value == 0) or is_block(start)):  # type: ignore[attr-defined]
+            if end is not None and (_is_zero(start) or is_block(start)):
                 yield end
         elif isinstance(one, Term) and one.op == "compare" and one.name == "<":
             yield one.args[1]
+        elif isinstance(one, Term) and one.op == "compare" and one.name == ">" and _is_zero(one.args[1]):
+            yield one.args[0]  # ``0 < end``: what the counter is worth before the first round
+
+
+def _is_zero(value: Value) -> bool:
+    value = plain(value)
+    return isinstance(value, Known) and value.value == 0
 
 
 def _quotients(kernel: Kernel, end: Value, ways: list[_Way]) -> Iterator[tuple[Term, _Way | None]]:
