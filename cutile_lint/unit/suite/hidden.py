@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place
-from cutile_lint.unit.machine.trace import Trace
+from cutile_lint.unit.machine.trace import Event, Trace
 from cutile_lint.unit.machine.values import Known, Term, Value, alternatives
-from cutile_lint.unit.suite.runs import BACKEND, SuiteTest, blanket, mark_kind, only_unavailable, skipping
+from cutile_lint.unit.suite.runs import BACKEND, ENDS, SuiteTest, blanket, mark_kind, only_unavailable, place_of, skipping
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
 #: what a text must have before it is read: expected failures, skips without text, tolerances near the backend's name
 _SUSPECT = regex(
     rb"(?i)xfail|skipTest\(\s*[\"']{2}\s*\)|\bskip\b(?!\s*\(\s*(?:(?:reason|msg)\s*=\s*)?f?[\"'][^\"'])"
+    rb"|except\b[^\n]*\n\s*(?:pytest|self)\.skip|[\"']cutile-rs[\"'][^\n]*:\s*(?:#[^\n]*)?\n\s*return\b"
     rb"|cutile-rs[^\n]{0,300}(?:\n[^\n]{0,300}){0,3}tol|tol[^\n]{0,300}(?:\n[^\n]{0,300}){0,3}cutile-rs|[\"']cutile-rs[\"']\s*:\s*[\d({\[]"
 )
+#: what takes the error of a failed launch
+_ERRORS = frozenset(["RuntimeError", "Exception", "BaseException"])
+_COMPARES = regex(r"(?i)assert|close|equal|raises|check|compar|verif|error")
 _TOLERANCES = ("rtol", "atol", "tol", "tolerance", "rel", "abs", "rtol_", "atol_")
 
 
@@ -57,6 +62,8 @@ def _in_test(suite: OpSuite, test: SuiteTest, factor: float) -> Iterator[Hidden]
             yield from _mark(test, tag)
     trace = suite.trace(test)
     yield from _calls(test, trace, others)
+    yield from _skipped_errors(suite, test, trace)
+    yield from _uncompared(suite, test, trace, others)
     yield from _tolerances(test, trace, others, factor)
 
 
@@ -104,6 +111,43 @@ def _calls(test: SuiteTest, trace: Trace, others: list[Trace]) -> Iterator[Hidde
             values = [*event.arguments.positional, *event.arguments.keywords.values()]
             if all(isinstance(value, Known) and not value.value for value in values):
                 yield _unreasoned(test, event.place, event.statement)
+
+
+def _skipped_errors(suite: OpSuite, test: SuiteTest, trace: Trace) -> Iterator[Hidden]:
+    """Skips in a handler that takes every error of the op; one that takes refusals only is fine."""
+    handlers = {
+        id(handler)
+        for event in trace.events
+        if suite.calls_op(event)
+        for node in event.tries
+        for handler in node.handlers
+        if handler.type is None or any(isinstance(part, syntax.Name) and part.id in _ERRORS for part in handler.type.walk())
+    }
+    for event in trace.events if handlers else ():
+        raised = [literal.test.serial for literal in event.path if literal.holds and isinstance(literal.test, Term)]
+        if skipping(event) and any(serial in handlers for serial in raised):
+            yield Hidden(
+                test, event.place, f"`{test.name}` skips when the op fails",
+                "skip where the wrapper refuses (`NotImplementedError`) only: a failed launch is a `RuntimeError`", event.statement,
+            )  # fmt: skip
+
+
+def _uncompared(suite: OpSuite, test: SuiteTest, trace: Trace, others: list[Trace]) -> Iterator[Hidden]:
+    """The result of the other backends is compared, that of this one is not."""
+    if not others or trace.gaps or not all(any(map(_compares, other.events)) for other in others):
+        return
+    if any(_compares(event) or (event.name in ENDS and not only_unavailable(event)) for event in trace.events):
+        return
+    if any(suite.calls_op(event) for event in trace.events):
+        end = next((node for node in test.function.walk() if isinstance(node, syntax.Return)), None)
+        yield Hidden(
+            test, Place(test.source, end.span) if end is not None else place_of(test), f"`{test.name}` compares nothing with cutile-rs",
+            "find out why the result differs, and compare it like the others'",
+        )  # fmt: skip
+
+
+def _compares(event: Event) -> bool:
+    return event.kind == "assert" or (event.kind == "call" and _COMPARES.search(event.name.rsplit(".", 1)[-1]) is not None)
 
 
 def _is_text(value: Value, text: str) -> bool:
