@@ -12,13 +12,14 @@ from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit.boundary.code_readers import CONVERTS, SHOWS, Readers
 from cutile_lint.unit.boundary.overwritten_codes import is_overwritten
+from cutile_lint.unit.boundary.swallowed_errors import is_swallowed
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.linking.python_names import occurs
 from cutile_lint.unit.linking.where import stop_of
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.trace import Event
-from cutile_lint.unit.machine.values import Closure, Literal, ModuleValue, Value, beyond, subterms
+from cutile_lint.unit.machine.values import Closure, Literal, ModuleValue, Term, Value, beyond, subterms
 from cutile_lint.unit.runs import Run
 
 if TYPE_CHECKING:
@@ -31,11 +32,13 @@ _NOTHING = SHOWS | CONVERTS
 
 @dataclass(frozen=True, slots=True)
 class UncheckedCode:
-    """``only_if``: the condition under which the code is checked after all; None when it never is."""
+    """``only_if``: the condition under which the code is checked after all, ``swallowed``: the check whose error goes nowhere; None when
+    it never is."""
 
     launch: Launch
     run: Run
     only_if: Place | None = None
+    swallowed: Place | None = None
 
 
 def unchecked_codes(unit: KernelUnit) -> Iterator[UncheckedCode]:
@@ -63,8 +66,10 @@ def _judge(run: Run, launch: Launch, program: Program) -> UncheckedCode | None:
             return None
         if event.kind == "global" or not _uses(event, key) or _shows(event):
             continue
-        more = beyond(event.path, launch.path)
+        more = [one for one in beyond(event.path, launch.path) if not (isinstance(one.test, Term) and one.test.op == "raised")]
         is_check = event.kind == "call" and program.role(event.name) == "check-rc"
+        if is_check and not more and is_swallowed(event):
+            return UncheckedCode(launch, run, swallowed=event.place)
         if not is_check or not more:
             return None
         conditions.append(more[0])
@@ -157,7 +162,7 @@ def add_check(found: UncheckedCode, program: Program) -> Fix | None:
     from cutile_lint.frontends.python import rewrite
 
     event = found.launch.event
-    if found.only_if is not None:
+    if found.only_if is not None or found.swallowed is not None:
         return None
     module = program.module(event.place.source.path)
     stop = stop_of(event, event.place) or event.stack[-1]
