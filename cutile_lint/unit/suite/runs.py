@@ -77,14 +77,16 @@ class SuiteDialect(PythonDialect):
             return _end(machine, callee.name, arguments, node)
         return super().call(machine, callee, arguments, node)
 
-    def method(self, machine, base: Value, name: str, arguments: Arguments, node: syntax.Node) -> Value:
+    def method(
+        self, machine, base: Value, name: str, arguments: Arguments, node: syntax.Node, taken: Place | None = None
+    ) -> Value:
         if name == "skipTest":
             return _end(machine, name, arguments, node)
         if name in _OF_TEXTS and isinstance(base, Known) and isinstance(base.value, str) and not arguments.keywords:
             given = [value.value for value in arguments.positional if isinstance(value, Known) and isinstance(value.value, str)]
             if len(given) == len(arguments.positional):
                 return Known(getattr(base.value, name)(*given), machine.place(node))
-        return super().method(machine, base, name, arguments, node)
+        return super().method(machine, base, name, arguments, node, taken)
 
 
 def _end(machine, name: str, arguments: Arguments, node: syntax.Node) -> Value:
