@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
-from cutile_lint.sources import Place, Source, Span
+from cutile_lint.sources import Place, Source
+from cutile_lint.sources.lines import line_end, line_start
 from cutile_lint.unit.flows.origins import node_at
 from cutile_lint.unit.linking.names import fits
 from cutile_lint.unit.linking.program import Program
@@ -120,7 +121,7 @@ def add_names(lack: Lack, names: list[str], program: Program) -> Fix | None:
         if not isinstance(node, syntax.Sequence) or not node.items:
             return None
         last = node.items[-1].span.end
-        rest = place.source.data[last : place.span.end]
+        rest = place.source.part(last, place.span.end)
         if not re.fullmatch(rb"\s*,?\s*(?:#[^\n]*\s*)*[)\]]?", rest):
             return None
         edits = _on_own_lines(place.source, node.items[-1], names) or (
@@ -133,14 +134,15 @@ def add_names(lack: Lack, names: list[str], program: Program) -> Fix | None:
 
 def _on_own_lines(source: Source, last: syntax.Expr, names: list[str]) -> tuple[Edit, ...]:
     """The names below an element that has its line for itself, comment and all; nothing for one that shares it."""
-    line = re.compile(rb"(?m)^([ \t]*)(?=\S)").match(source.data, source.data.rfind(b"\n", 0, last.span.start) + 1)
-    rest = re.compile(rb"[ \t]*(,?)[ \t]*(?:#[^\r\n]*)?(?=\r?\n)").match(source.data, last.span.end)
-    if line is None or rest is None or line.end() != last.span.start:
+    indent, behind = source.part(line_start(source, last.span.start), last.span.start), last.span.end
+    rest = re.match(rb"[ \t]*(,?)[ \t]*(?:#[^\r\n]*)?(?=\r?\n)", source.part(behind, line_end(source, behind)))
+    if indent.strip(b" \t") or rest is None:
         return ()
-    below = "".join(f"{source.newline}{line[1].decode()}{name}," for name in names)
+    end = behind + rest.end()
+    below = "".join(f"{source.newline}{indent.decode()}{name}," for name in names)
     if rest[1]:
-        return (Edit(source, rest.end(), rest.end(), below),)
-    return (Edit(source, last.span.end, rest.end(), f",{source.slice(Span(last.span.end, rest.end()))}{below}"),)
+        return (Edit(source, end, end, below),)
+    return (Edit(source, behind, end, f",{rest[0].decode()}{below}"),)
 
 
 def lacks(unit: KernelUnit, ignored: Sequence[str]) -> Iterator[Lack]:
