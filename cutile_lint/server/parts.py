@@ -106,13 +106,14 @@ class Parts:
             report = run(unit)
             if report.errors or report.suppressions:
                 raise Together
+            read = set(watch.read_again)  # links are places, which a statement that does nothing moves like all others
             return Part(
                 report.findings,
                 frozenset(source.path for source in unit.files),
                 frozenset(path for path in (*unit.layout.rust, unit.layout.library) if path is not None),
                 links_of_op(unit),
                 entered,
-                watch.read_again,
+                read,
                 spans,
             )
 

@@ -156,7 +156,7 @@ def test_rows_of_suppressions(tmp_path: Path) -> None:
 def test_a_module_that_is_too_large_to_follow(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     path = project.named(WRAPPER)
-    path.write_text(path.read_text() + "\nx = x if x else [x, x]" * 5000 + "\n")
+    path.write_text(path.read_text() + "".join(f"\nx = x if y{number} else [x, x]" for number in range(5000)) + "\n")
     done = project.lint("--no-cache", "--output-format", "concise", ".")
     assert "CTL903" in done.stdout and "this module was not analysed to its end" in done.stdout, done.stdout
 

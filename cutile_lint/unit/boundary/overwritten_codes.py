@@ -8,6 +8,15 @@ from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.linking.program import Program
 
 
+def is_in_own_loop(launch: Launch) -> bool:
+    """The call stands in a loop of the function that names its code: what is read behind the loop is the last round's."""
+    for stop in reversed(launch.event.stack):
+        if not isinstance(stop.statement, syntax.Return):
+            function = stop.frame.function
+            return any(function is None or function.span.covers(loop.span) for loop in launch.event.loops)
+    return False
+
+
 def is_overwritten(launch: Launch, program: Program) -> bool:
     """The only name that the code is given to gets another value before it is read."""
     for stop in reversed(launch.event.stack):
@@ -60,9 +69,20 @@ def _by_the_next_round(module: syntax.Module, block: Block, name: str) -> bool:
             return False
         around = block_of(module, loop)
         loop = around.owner if around is not None else None
-    if loop is None or _mentions(loop, name) > 1:
+    if loop is None or _mentions(loop, name) > 1 or _is_one_round(loop):
         return False
     return not any(isinstance(node, syntax.Break) for node in loop.walk())
+
+
+def _is_one_round(loop: syntax.Node) -> bool:
+    """``for _ in range(1):``, ``for x in (y,):``."""
+    over = loop.iter if isinstance(loop, syntax.For) else None
+    if isinstance(over, syntax.Sequence):
+        return len(over.items) == 1 and not isinstance(over.items[0], syntax.Unary)
+    if not isinstance(over, syntax.Call) or not isinstance(over.func, syntax.Name) or over.func.id != "range":
+        return False
+    bounds = [arg.value.value for arg in over.args if isinstance(arg.value, syntax.Const)]
+    return len(bounds) == len(over.args) and bounds in ([1], [0, 1])
 
 
 def _mentions(node: syntax.Node, name: str) -> int:

@@ -11,7 +11,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Span
 from cutile_lint.unit.boundary.code_readers import CONVERTS, SHOWS, Readers
-from cutile_lint.unit.boundary.overwritten_codes import is_overwritten
+from cutile_lint.unit.boundary.overwritten_codes import is_in_own_loop, is_overwritten
 from cutile_lint.unit.boundary.swallowed_errors import is_swallowed
 from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.linking.program import Program
@@ -55,7 +55,7 @@ def unchecked_codes(unit: KernelUnit) -> Iterator[UncheckedCode]:
 
 
 def _judge(run: Run, launch: Launch, program: Program) -> UncheckedCode | None:
-    if is_overwritten(launch, program):
+    if is_in_own_loop(launch) and is_overwritten(launch, program):
         return UncheckedCode(launch, run)
     key = launch.event.value.key()  # type: ignore[union-attr]
     conditions: list[Literal] = []
@@ -82,7 +82,7 @@ def _judge(run: Run, launch: Launch, program: Program) -> UncheckedCode | None:
     if conditions:
         place = conditions[0].test.place
         return UncheckedCode(launch, run, place) if place is not None else None
-    return None if _is_read(launch, program) else UncheckedCode(launch, run)
+    return UncheckedCode(launch, run) if is_overwritten(launch, program) or not _is_read(launch, program) else None
 
 
 def _has(value: Value, key: object) -> bool:

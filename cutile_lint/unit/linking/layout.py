@@ -172,7 +172,7 @@ class Layout:
     def _wrappers_afar(self, path: Path, symbols: set[bytes]) -> list[Path]:
         """Wrappers elsewhere in the repository, for a file in a pipeline's output folder: in packages named for cutile."""
         root = repository_root(path.parent)
-        if root is None and self._project in path.parents:
+        if self._project in path.parents and (root is None or root in self._project.parents):  # type: ignore[union-attr]
             root = self._project
         if root is None:
             return []

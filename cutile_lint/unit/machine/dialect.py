@@ -161,6 +161,10 @@ class Dialect:
         """The constant that a plain name in a pattern means, if it means one."""
         return None
 
+    def match_constant(self, machine: Machine, pattern: syntax.Pattern, value: Value, constant: Value) -> Value:
+        """The test that must hold for a value to match a constant."""
+        return machine.compare("==", value, constant, pattern)
+
     def match_constructor(self, machine: Machine, pattern: syntax.Pattern, value: Value) -> Value:
         """The test of a ``Some(x)``, ``Point(x=0)`` or mapping pattern; binds what it captures."""
         for position, item in enumerate(pattern.items):

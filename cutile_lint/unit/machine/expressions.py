@@ -627,7 +627,7 @@ class Expressions(Calls):
             self.bind(pattern.name, self.resolve(value).moved(self.place(pattern), "bound", pattern.name), pattern, declares=True)
             return test
         if kind == "value" and pattern.value is not None:
-            return self.compare("==", value, self.evaluate(pattern.value), pattern)
+            return self.dialect.match_constant(self, pattern, value, self.evaluate(pattern.value))
         if kind == "range":
             return self._match_range(pattern, value)
         if kind == "or":

@@ -480,6 +480,12 @@ class RustDialect(Dialect):
             return value if value is not None else Term("external", self._defined_path(name, machine.scope.source))
         return None
 
+    def match_constant(self, machine: Machine, pattern: syntax.Pattern, value: Value, constant: Value) -> Value:
+        """What is matched against ``true`` or ``false`` is a test itself."""
+        if isinstance(constant, Known) and isinstance(constant.value, bool):
+            return value if constant.value else Term("not", "", (value,), place=machine.place(pattern))
+        return super().match_constant(machine, pattern, value, constant)
+
     def match_constructor(self, machine: Machine, pattern: syntax.Pattern, value: Value) -> Value:
         value = machine.resolve(value)
         last = pattern.name.rsplit("::", 1)[-1]
