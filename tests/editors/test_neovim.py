@@ -38,6 +38,7 @@ def test_diagnostics_quick_fix_and_fix_all(tmp_path: Path, way: str) -> None:
     work, expected = tmp_path / "work", tmp_path / "expected"
     for target in (work, expected):
         shutil.copytree(ROOT / "examples" / "faulty" / "skill", target)
+    (work / ".git").mkdir()  # the workspace is this folder, and not what there is around the test
     op = work / "scale_residual"
     out = tmp_path / "out.json"
     config = tmp_path / "config"
@@ -57,7 +58,7 @@ def test_diagnostics_quick_fix_and_fix_all(tmp_path: Path, way: str) -> None:
     }
     env = {**environment(tmp_path), "CUTILE_LINT_TEST": json.dumps(given)}
     command = [nvim(), "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", str(Path(__file__).with_name("neovim.lua"))]
-    ran = subprocess.run(command, capture_output=True, text=True, env=env, cwd=op, timeout=240, stdin=subprocess.DEVNULL)
+    ran = subprocess.run(command, capture_output=True, text=True, env=env, timeout=240, stdin=subprocess.DEVNULL)
     assert out.exists(), ran.stderr
     told = json.loads(out.read_text())
     assert not told.get("problem"), (told["problem"], ran.stderr)
