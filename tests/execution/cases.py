@@ -42,6 +42,8 @@ _SMALL = {"CTL107-invalid-conditional-default-and-with"}
 
 #: cases that want another verdict than the counts would give
 BY_DESIGN = {
+    "CTL102-invalid-of-another-dtype-for-all-that-is-known": "the run's tensors have one dtype; nothing says that others' have",
+    "CTL302-invalid-detached-in-place-on-one-path": "the run's tensor takes the path that detaches it; smaller ones do not",
     "CTL104-valid-read-by-pytorch-in-between": "the second launch stores what is there already; the rule asks only whether the first is read",
     "CTL111-valid-the-reference-does-it-too": "the copy is counted; the reference's wrapper makes it as well, so the port does not differ",
 }
