@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Span
+from cutile_lint.unit.linking.names import last_name
 
 #: Calls that show a value and decide nothing.
 SHOWS = frozenset(["print", "debug", "info", "warning", "error", "exception", "log"])
@@ -80,7 +81,7 @@ class Readers:
             return [node.test] if self._is_pure(node.test) and self._is_empty([*node.body, *node.orelse]) else []
         if isinstance(node, syntax.Match):
             return [node.subject] if self._is_pure(node.subject) and all(self._is_empty(arm.body) for arm in node.arms) else []
-        if isinstance(node, syntax.Call) and (_called(node) in SHOWS or self._ignores(node)):
+        if isinstance(node, syntax.Call) and (last_name(node.func) in SHOWS or self._ignores(node)):
             return list(node.args)
         return []
 
@@ -110,7 +111,7 @@ class Readers:
             if isinstance(node, syntax.Call):
                 if node.span == self.call:
                     continue
-                if _called(node) not in CONVERTS:
+                if last_name(node.func) not in CONVERTS:
                     return False
             stack += node.children()
         return True
@@ -138,8 +139,3 @@ class Readers:
                 return False
             names.add(name)
         return Readers(function, lambda _: None, None, names, 0).answer() == "dropped"
-
-
-def _called(node: syntax.Call) -> str:
-    func = node.func
-    return func.name if isinstance(func, syntax.Attr) else func.id if isinstance(func, syntax.Name) else ""

@@ -11,7 +11,7 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.slots import Boundary, Slot
 from cutile_lint.unit.linking.crate import Crate
 from cutile_lint.unit.machine.paths import MAX_LITERALS, implies
-from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Term, Value, subterms
+from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value, subterms, with_conditions
 
 #: checks of one pointer, and what they say of one that is not null
 _OF_VALID = {"is_null": False, "is_none": False, "is_err": False, "is_some": True, "is_ok": True}
@@ -46,7 +46,7 @@ def _excludes_null(path: Condition, name: str) -> bool:
     if len(path) >= MAX_LITERALS:
         return True
     for literal in path:
-        for part in _parts(literal.test):
+        for part in with_conditions(literal.test):
             if not isinstance(part, Term):
                 continue
             valid = _of_valid(part, name)
@@ -91,15 +91,6 @@ def _is_among(value: Value, name: str) -> bool:
     if isinstance(value, Items):
         return any(_is_pointer(one, name) or _is_among(one, name) for one in value.items)
     return isinstance(value, Term) and value.op != "attr" and any(_is_among(one, name) for one in value.args)
-
-
-def _parts(test: Value) -> Iterator[Value]:
-    for part in subterms(test):
-        yield part
-        if isinstance(part, Choice):
-            for path, _ in part.alternatives:
-                for literal in path:
-                    yield from _parts(literal.test)
 
 
 def _followed(boundary: Boundary, slot: Slot) -> Place | None:

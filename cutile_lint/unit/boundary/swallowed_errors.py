@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from cutile_lint.frontends import syntax
+from cutile_lint.unit.boundary.code_readers import SHOWS
+from cutile_lint.unit.linking.names import last_name
 from cutile_lint.unit.machine.trace import Event
 
 #: what takes the error that ``check_rc`` raises
 _TAKES = frozenset(["RuntimeError", "Exception", "BaseException"])
 #: calls that tell of an error and leave it at that
-_TELLS = frozenset(["print", "debug", "info", "warning", "warn", "error", "exception", "log"])
+_TELLS = SHOWS | {"warn"}
 
 
 def is_swallowed(event: Event) -> bool:
@@ -26,5 +28,4 @@ def _does_nothing(statement: syntax.Stmt) -> bool:
     value = statement.value
     if not isinstance(value, syntax.Call):
         return isinstance(value, syntax.Const)
-    func = value.func
-    return (func.name if isinstance(func, syntax.Attr) else func.id if isinstance(func, syntax.Name) else "") in _TELLS
+    return last_name(value.func) in _TELLS

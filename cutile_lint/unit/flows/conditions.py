@@ -264,13 +264,9 @@ def _one_value_each(given: Assignment) -> bool:
 # ── questions ──────────────────────────────────────────────────────────────
 
 
-def assignments(focus: Condition, background: Condition = ()) -> Iterator[Assignment] | None:
-    """Assignments of the atoms of ``focus`` that ``background`` does not exclude; None when there are too many atoms."""
-    return _tried(focus, background)
-
-
-def _tried(focus: Condition, background: Condition, wanted: Condition = ()) -> Iterator[Assignment] | None:
-    """:func:`assignments`, without those that make a literal of ``wanted``, a part of ``focus``, false."""
+def assignments(focus: Condition, background: Condition = (), wanted: Condition = ()) -> Iterator[Assignment] | None:
+    """Assignments of the atoms of ``focus`` that ``background`` does not exclude, without those that make a literal of ``wanted``, a
+    part of ``focus``, false; None when there are too many atoms."""
     found: dict[object, None] = {}
     for literal in focus:
         found.update(_decisive(literal.test)[0])
@@ -319,7 +315,7 @@ def all_hold(path: Condition, given: Assignment) -> bool | None:
 
 def possible(path: Condition, background: Condition = ()) -> bool | None:
     """Some execution makes all of ``path`` true and none of ``background`` false."""
-    tried = _tried(path, background, path)
+    tried = assignments(path, background, path)
     return None if tried is None else joined(True, tried, lambda given: all_hold(path, given))
 
 
@@ -327,7 +323,7 @@ def admits(condition: Condition, path: Condition, background: Condition) -> bool
     """No test of a condition, taken alone, speaks against a path."""
     if not condition:
         return True
-    tried = _tried(path, background, path)
+    tried = assignments(path, background, path)
     ways = list(tried) if tried is not None else None
     if ways == []:
         return False

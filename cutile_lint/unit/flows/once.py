@@ -8,9 +8,21 @@ from collections.abc import Iterator
 from cutile_lint.frontends import syntax
 from cutile_lint.regex import regex
 from cutile_lint.sources import Source, Span
+from cutile_lint.unit.linking.names import last_name
 from cutile_lint.unit.machine.python import CACHES, is_cached
 from cutile_lint.unit.machine.trace import Event
-from cutile_lint.unit.machine.values import Choice, Condition, Items, Known, Literal, Record, Term, Value, subterms
+from cutile_lint.unit.machine.values import (
+    Choice,
+    Condition,
+    Items,
+    Known,
+    Literal,
+    Record,
+    Term,
+    Value,
+    subterms,
+    with_conditions,
+)
 from cutile_lint.unit.runs import Run
 
 _MISSES = frozenset(["KeyError", "AttributeError", "LookupError", "NameError"])
@@ -110,20 +122,10 @@ def _off_by_default(run: Run, literal: Literal) -> bool:
     test = literal.test
     if any(isinstance(term, Term) and term.name.rsplit(".", 1)[-1] == "isEnabledFor" for term in subterms(test)):
         return literal.holds
-    if not any(_is_switch(run, term) for term in _asked(test)):
+    if not any(_is_switch(run, term) for term in with_conditions(test)):
         return False
     value = _by_default(run, test)
     return value is not None and bool(value.value) is not literal.holds
-
-
-def _asked(test: Value) -> Iterator[Value]:
-    """What a test is made of, with the conditions of its choices."""
-    for term in subterms(test):
-        yield term
-        if isinstance(term, Choice):
-            for path, _ in term.alternatives:
-                for literal in path:
-                    yield from _asked(literal.test)
 
 
 def _is_switch(run: Run, value: Value) -> bool:
@@ -369,9 +371,7 @@ def _outlives(run: Run, name: str) -> bool:
 
 def _is_cached(function: syntax.Function) -> bool:
     for decorator in function.decorators:
-        node = decorator.func if isinstance(decorator, syntax.Call) else decorator
-        name = node.name if isinstance(node, syntax.Attr) else node.id if isinstance(node, syntax.Name) else ""
-        if CACHES.search(name):
+        if CACHES.search(last_name(decorator.func if isinstance(decorator, syntax.Call) else decorator)):
             return True
     return False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.unit.linking.names import last_name
 from cutile_lint.unit.linking.python_names import functions_around, mentions, nodes_naming
 from cutile_lint.unit.machine.trace import Stop
 from cutile_lint.unit.timed.region import Occurrence, TimedWork
@@ -60,7 +61,7 @@ def _calls_seen(module: syntax.Module, function: syntax.Function, seen: set) -> 
         for node in nodes_naming(module, function.name)
         if isinstance(node, syntax.Call)
         and isinstance(node.func, (syntax.Name, syntax.Attr))
-        and _last(node.func) == function.name
+        and last_name(node.func) == function.name
     ]
     known = sum((module.source.path, node.span) in seen for node in calls)
     return known == len(calls) and mentions(module, function.name) - len(calls) <= 1
@@ -68,7 +69,3 @@ def _calls_seen(module: syntax.Module, function: syntax.Function, seen: set) -> 
 
 def _module_level(module: syntax.Module, function: syntax.Function) -> bool:
     return any(isinstance(item, syntax.FunctionDef) and item.function is function for item in module.body)
-
-
-def _last(node: syntax.Expr) -> str:
-    return node.id if isinstance(node, syntax.Name) else node.name if isinstance(node, syntax.Attr) else ""

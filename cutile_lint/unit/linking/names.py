@@ -26,6 +26,11 @@ def imports_of(module: syntax.Module) -> dict[str, str]:
     return found
 
 
+def last_name(node: syntax.Expr) -> str:
+    """``F.relu`` → ``relu``; "" for what is neither a name nor an attribute."""
+    return node.id if isinstance(node, syntax.Name) else node.name if isinstance(node, syntax.Attr) else ""
+
+
 def dotted(node: syntax.Expr, imports: dict[str, str]) -> str:
     """``F.relu`` → ``torch.nn.functional.relu``; "" for what is no dotted name."""
     if isinstance(node, syntax.Name):

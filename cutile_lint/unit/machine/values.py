@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -525,6 +525,16 @@ def subterms(value: Value) -> Sequence[Value]:
             value.answers = {}
         value.answers[subterms] = found
     return found
+
+
+def with_conditions(value: Value) -> Iterator[Value]:
+    """The :func:`subterms`, and those of the conditions of choices among them."""
+    for part in subterms(value):
+        yield part
+        if isinstance(part, Choice):
+            for path, _ in part.alternatives:
+                for literal in path:
+                    yield from with_conditions(literal.test)
 
 
 def _subterms(value: Value) -> tuple[list[Value], bool]:
