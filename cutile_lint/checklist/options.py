@@ -131,7 +131,7 @@ def option_guards(context: Context) -> Iterator[Evidence]:
             for name in sorted(inputs_in(value)):
                 if boundary.slot_named(name) is None:
                     continue
-                if sentinel_reaches(event, name, boundary.run.trace) is None:
+                if sentinel_reaches(event, name, boundary.run) is None:
                     yield Shown(f"`{event.name.rsplit('::', 1)[-1]}` is not reached by the sentinel of `{name}`", event.place)
                 else:
                     yield Open(f"whether the sentinel of `{name}` reaches the setter is not known", event.place)

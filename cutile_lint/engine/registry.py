@@ -79,13 +79,14 @@ class RuleInfo:
 
 def _import_file(info: RuleInfo) -> ModuleType:
     """Import a rule without a search for its file: one of ours, or, under a name of its own, one from a folder that is no package."""
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    name = f"cutile_lint_rules_{abs(hash(str(info.root))):x}.{info.module}".replace(".", "_")
     if info.builtin:
         name = f"{info.package}.{info.module}"
+    else:
+        name = f"cutile_lint_rules_{abs(hash(str(info.root))):x}.{info.module}".replace(".", "_")
     if name in sys.modules:
         return sys.modules[name]
+    from importlib.util import module_from_spec, spec_from_file_location
+
     spec = spec_from_file_location(name, os.path.join(info.root, *info.module.split(".")) + ".py")
     if spec is None or spec.loader is None:
         raise ImportError(f"no module for the rule `{info.code}` in {info.root}")

@@ -16,7 +16,7 @@ Shared meanings:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -585,18 +585,39 @@ class Function(Node):
     docstring: str = ""
 
 
-def _noting_body() -> property:
-    slot: Any = Function.__dict__["body"]
-
-    def read(self: Function) -> list[Stmt]:
-        if state.watch is not None:
-            state.watch.look(self)
-        return slot.__get__(self)
-
-    return property(read, slot.__set__)
+_body_slot: Any = Function.__dict__["body"]
 
 
-Function.body = _noting_body()  # type: ignore[assignment]
+class _Later:
+    """A body that is another function's, moved, and is made when it is read."""
+
+    __slots__ = ("by", "function", "move")
+
+    def __init__(self, function: Function, by: int, move: Callable[[list[Stmt], int], list[Stmt]]) -> None:
+        self.function = function
+        self.by = by
+        self.move = move
+
+
+def set_body_later(function: Function, other: Function, by: int, move: Callable[[list[Stmt], int], list[Stmt]]) -> None:
+    """Let a function have the body of another one, ``by`` bytes further on, which ``move`` makes when it is read."""
+    body = _body_slot.__get__(other)
+    if body.__class__ is _Later:  # a text that is edited for long makes no chain
+        other, by = body.function, body.by + by
+    _body_slot.__set__(function, _Later(other, by, move))
+
+
+def _read_body(function: Function) -> list[Stmt]:
+    if state.watch is not None:
+        state.watch.look(function)
+    body = _body_slot.__get__(function)
+    if body.__class__ is _Later:
+        body = body.move(_body_slot.__get__(body.function), body.by)
+        _body_slot.__set__(function, body)
+    return body  # type: ignore[no-any-return]
+
+
+Function.body = property(_read_body, _body_slot.__set__)  # type: ignore[assignment]
 
 
 def remembered(answer: Callable[P, T]) -> Callable[P, T]:
@@ -697,7 +718,8 @@ class Comment(Record):
     text: str
 
 
-_OUTSIDE_EXPRESSIONS = frozenset([Import, ClassDef, Handler])
+#: nodes that Python has in no expression, each with the word that its text has
+_WORDS: dict[type[Node], bytes] = {Import: b"import", ClassDef: b"class", Handler: b"except"}
 
 
 @dataclass(slots=True, eq=False)
@@ -712,8 +734,6 @@ class Module(Record):
     refused: str = ""
     #: all nodes, once somebody asked: a file is walked for many questions
     _nodes: list[Node] | None = None
-    #: those that are in no expression
-    _statements: list[Node] | None = None
     _kinds: dict[object, list[Node]] = field(default_factory=dict)
 
     def walk(self) -> Iterator[Node]:
@@ -730,33 +750,36 @@ class Module(Record):
         return iter(found)  # type: ignore[arg-type]
 
     def _all_of(self, kinds: tuple[type[Node], ...]) -> list[Node]:
-        """All nodes that may be of some kinds: Python has some in no expression."""
-        if self._nodes is not None or self.language != "python" or not _OUTSIDE_EXPRESSIONS.issuperset(kinds):
+        """All nodes that may be of some kinds: of Python, some need not be looked for everywhere."""
+        if self._nodes is not None or self.language != "python" or not _WORDS.keys() >= set(kinds):
             return self._all()
-        if self._statements is None:
-            with watching(None):
-                self._statements = self._below(Expr)
-        return self._statements
+        text, words = self.source.raw, [_WORDS[kind] for kind in kinds]
+        where = [one for one in self.body if any(text.find(word, *one.span) != -1 for word in words)]
+        with watching(None):
+            return _below(where, Expr)
 
     def _all(self) -> list[Node]:
         if self._nodes is None:
             with watching(None):
-                self._nodes = self._below()
+                self._nodes = _below(self.body)
         return self._nodes
-
-    def _below(self, *without: type[Node]) -> list[Node]:
-        found: list[Node] = []
-        stack: list[Node] = [*reversed(self.body)]
-        while stack:
-            node = stack.pop()
-            if isinstance(node, without):
-                continue
-            found.append(node)
-            if node.NODE_FIELDS:
-                below = node.children()
-                below.reverse()
-                stack += below
-        return found
 
     def functions(self) -> Iterator[Function]:
         return self.nodes(Function)
+
+
+def _below(nodes: Iterable[Node], *without: type[Node]) -> list[Node]:
+    """The nodes and all below them, parents first, but some kinds and what is below these."""
+    found: list[Node] = []
+    stack = [*nodes]
+    stack.reverse()
+    while stack:
+        node = stack.pop()
+        if isinstance(node, without):
+            continue
+        found.append(node)
+        if node.NODE_FIELDS:
+            below = node.children()
+            below.reverse()
+            stack += below
+    return found

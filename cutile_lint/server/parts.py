@@ -24,7 +24,7 @@ _MOST_SPANS, _MOST_ANSWERS = 5_000, 200
 @dataclass(slots=True, eq=False)
 class Part:
     """The result of one op. ``entered``: what its run looked at, ``read``: what of it rules have looked at too; ``spans``: the
-    parts of texts that they read; ``stale``: it is to be run again."""
+    parts of texts that they read; ``stale``: it is to be run again. ``unit``: the op, while its Python is what it was."""
 
     findings: list[Finding]
     files: frozenset[Path]
@@ -33,10 +33,13 @@ class Part:
     entered: set[object]
     read: set[object]
     spans: dict[Path, set[tuple[int, int]]]
+    unit: KernelUnit | None
     stale: bool = False
 
     def follow(self, change: Change) -> None:
         """Take over a change of a file, or become stale."""
+        if change.old.source.is_python:
+            self.unit = None  # its places are those of the old text
         if self.stale:
             return
         try:
@@ -48,6 +51,12 @@ class Part:
             self.stale = True
         else:
             self.entered, self.read = _now(self.entered, change), _now(self.read, change)
+
+    def remember(self, before: Part) -> None:
+        """Take over what was looked at for an earlier result, of which this one has used parts."""
+        self.read |= before.read
+        for path, spans in before.spans.items():
+            self.spans.setdefault(path, set()).update(spans)
 
     def _is_touched(self, change: Change) -> bool:
         if not self.entered.isdisjoint(change.functions) or change.old in self.entered or change.is_in(self.spans):
@@ -72,20 +81,28 @@ class Parts:
         self.asked: set[Path] = set()
         #: the links of all; None when they are to be put together
         self._links: Links | None = None
+        #: a Rust file has changed since the ops were run, and nothing else
+        self._other_rust = False
 
     def bring_up(
-        self, units: Callable[[Program, Container[int] | None], list[KernelUnit]], run: Callable[[KernelUnit], Report]
+        self,
+        units: Callable[[Program, Container[int] | None], list[KernelUnit]],
+        again: Callable[[Program, list[KernelUnit]], list[KernelUnit]],
+        run: Callable[[KernelUnit], Report],
     ) -> None:
         """Run what is stale, or everything the first time. Raises :class:`Together`.
 
-        ``units`` makes the ops with the given numbers (None: all), ``run`` runs the rules on one of them.
+        ``units`` makes the ops with the given numbers (None: all), ``again`` makes them anew for other Rust files, ``run`` runs
+        the rules on one of them.
         """
         numbers = self.stale
         if self.parts and not numbers:
             return
         self._links = None
+        known = [part.unit for part in self.parts if part.unit is not None] if self._other_rust else []
+        self._other_rust = False
         with watching(self.common):
-            made = units(self.program, numbers if self.parts else None)
+            made = again(self.program, known) if known else units(self.program, numbers if self.parts else None)
             if not made or (self.parts and len(made) != len(numbers)):
                 raise Together
             fresh = [self._part(unit, run) for unit in made]
@@ -94,6 +111,8 @@ class Parts:
                 raise Together
         if self.parts:
             for number, part in zip(numbers, fresh, strict=True):
+                if known:
+                    part.remember(self.parts[number])
                 self.parts[number] = part
         else:
             self.parts = fresh
@@ -115,6 +134,7 @@ class Parts:
                 entered,
                 read,
                 spans,
+                unit,
             )
 
     @property
@@ -167,6 +187,21 @@ class Parts:
         if is_parsed:
             self.trees[path] = change.new
             self.program.put(change.new)
+        return True
+
+    def renew(self, module: syntax.Module) -> bool:
+        """Let another tree stand for its Rust file, with all to be run again but the ops' Python; False when that is not there."""
+        path = module.source.path
+        if not module.source.is_rust or not self.parts or any(part.unit is None for part in self.parts):
+            return False
+        for table in (self.common.spans, self.common.answers):
+            table.pop(path, None)
+        self.common.whole.discard(path)
+        self.trees[path] = module
+        self.program.put(module)
+        for part in self.parts:
+            part.stale = True
+        self._other_rust = True
         return True
 
     def _unseen(self, change: Change, path: Path) -> bool:

@@ -28,6 +28,7 @@ from cutile_lint.server.settings import ClientSettings
 from cutile_lint.server.watched import CONFIGURATION
 from cutile_lint.sources import OpenSource, Place, Source, Workspace
 from cutile_lint.sources.discovery import is_candidate
+from cutile_lint.sources.texts import unchanged
 from cutile_lint.unit import KernelUnit, Plan
 from cutile_lint.unit.linking.program import Parsed
 
@@ -88,6 +89,8 @@ class Session:
         self._broken: dict[Path, tuple[Source, tuple[Finding, ...]]] = {}
         #: the linking words of every file known, or its text as long as nobody has asked
         self._linking: dict[Path, Counter[bytes] | Source] = {}
+        #: texts of files that have changed, with their linking words
+        self._linked: dict[Path, tuple[bytes, Counter[bytes]]] = {}
         self._symbol_sets: dict[Path, tuple[Counter[bytes], frozenset[bytes]]] = {}
         self._around: dict[Path, frozenset[bytes]] = {}
         self._trees = Parsed()
@@ -193,8 +196,9 @@ class Session:
         """Keep what is known of a key's ops, as far as a change does not concern it."""
         parts = self._parts.get(key)
         if parts is not None:
-            change = self._changes.get(next(iter(touched))) if len(touched) == 1 else None
-            if change is None or not parts.follow(change):
+            path = next(iter(touched)) if len(touched) == 1 else None
+            change, shown = (self._changes.get(path), self._shown.get(path)) if path is not None else (None, None)
+            if not (change is not None and parts.follow(change)) and not (shown is not None and parts.renew(shown)):
                 del self._parts[key]
 
     def _take(self, path: Path, source: Source) -> bool:
@@ -274,7 +278,13 @@ class Session:
 
     def _links_in(self, path: Path) -> Counter[bytes]:
         source = self.workspace.source(path)
-        return Counter(_LINKING.findall(source.raw)) if source is not None else Counter()
+        if source is None:
+            return Counter()
+        text, words = self._linked.get(path, (None, Counter()))
+        if text is None or not source.is_python or _differ(text, source.raw):
+            words = Counter(_LINKING.findall(source.raw))
+        self._linked[path] = (source.raw, words)
+        return words
 
     # ── configuration ──
 
@@ -451,6 +461,7 @@ class Session:
         try:
             parts.bring_up(
                 lambda program, numbers: plan.units_of(key, program, numbers),
+                lambda program, units: plan.units_again(key, program, units),
                 lambda unit: run([unit], self._rules, self._settings_for, known=self._codes.get, proceed=proceed),
             )
             links = parts.links() if self._wants_links() else NO_LINKS
@@ -598,6 +609,19 @@ _PACKAGES = frozenset([b"cutile_rs", b"cutile_kernels", b"cutile_lint"])
 def _loose_key(settings: Settings) -> Path:
     """The key of the files of a group that no wrapper uses."""
     return settings.root / _LOOSE
+
+
+def _differ(old: bytes, new: bytes) -> bool:
+    """The lines that two Python texts do not have in common have other linking words (those that span lines are Rust's)."""
+    head, tail = unchanged(old, new)
+    start = old.rfind(b"\n", 0, head) + 1
+    words = (Counter(_LINKING.findall(text, start, _line_end(text, len(text) - tail))) for text in (old, new))
+    return next(words) != next(words)
+
+
+def _line_end(text: bytes, offset: int) -> int:
+    end = text.find(b"\n", offset)
+    return end if end != -1 else len(text)
 
 
 def leave_removed_folder() -> None:

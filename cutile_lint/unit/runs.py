@@ -8,6 +8,7 @@ from functools import cached_property
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Source
+from cutile_lint.unit.answers import Answers
 from cutile_lint.unit.launches import KernelLaunch, Launch, kernel_launches_in, launches_in
 from cutile_lint.unit.linking.crate import Crate, Entry, Export
 from cutile_lint.unit.linking.program import Program
@@ -99,6 +100,8 @@ class ExportRun:
         self.export = export
         self.trace = trace
         self.launches: list[KernelLaunch] = kernel_launches_in(trace, crate)
+        #: what has been worked out about the run alone, for all ops that launch the export
+        self.answers = Answers()
 
     def slot(self, name: str) -> int:
         """Index of a parameter; -1 when there is none of the name."""

@@ -13,7 +13,6 @@ from cutile_lint.regex import regex
 from cutile_lint.sources import Source, Span
 from cutile_lint.sources.limits import too_long_words, too_many_marks
 from cutile_lint.sources.source import BOM
-from cutile_lint.sources.texts import equal_start
 
 #: larger files are refused before they are parsed (generated tables)
 MAX_BYTES = 2_000_000
@@ -27,7 +26,7 @@ _ASCII = regex(r"(?:us[-_])?ascii", re.IGNORECASE)
 def parse(source: Source, before: syntax.Module | None = None) -> syntax.Module:
     """The tree of a file. Never raises for its content.
 
-    ``before``: a tree of the file as it was; the statements in front of the first change are taken from it.
+    ``before``: a tree of the file as it was; the statements in front of the change and behind it are taken from it.
 
     A syntax error gives an empty body and one fault where CPython places it; a file beyond a limit (:data:`MAX_BYTES`,
     :data:`~cutile_lint.frontends.python.expressions.MAX_DEPTH`, CPython's own) or in another encoding gives ``refused``.
@@ -47,8 +46,14 @@ def parse(source: Source, before: syntax.Module | None = None) -> syntax.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the linted code's own, for instance on "\d"
-            tree = ast.parse(source.text[1:] if bom else source.text)
-            module.body = _body(Builder(source, bases), tree.body, before)
+            known = None
+            if before is not None:
+                from cutile_lint.frontends.python.again import read_again
+
+                known = read_again(source, before, lambda tree, row: Builder(source, bases[row:]).body(tree.body))
+            if known is None:
+                known = Builder(source, bases).body(ast.parse(source.text[1:] if bom else source.text).body)
+            module.body = known
     except SyntaxError as error:
         module.faults.append(_fault(source, error))
     except (RecursionError, MemoryError):
@@ -56,17 +61,6 @@ def parse(source: Source, before: syntax.Module | None = None) -> syntax.Module:
     except TooDeepError:
         module.refused = f"nested deeper than {MAX_DEPTH} levels"
     return module
-
-
-def _body(builder: Builder, nodes: list[ast.stmt], before: syntax.Module | None) -> list[syntax.Stmt]:
-    kept: list[syntax.Stmt] = []
-    if before is not None:
-        same = equal_start(before.source.raw, builder.source.raw)
-        for node, known in zip(nodes, before.body, strict=False):
-            if known.span.end >= same or builder.span(node).end != known.span.end:
-                break
-            kept.append(known)
-    return kept + builder.body(nodes[len(kept) :])
 
 
 def _refusal(source: Source) -> str:

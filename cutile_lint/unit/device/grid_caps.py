@@ -14,7 +14,7 @@ from cutile_lint.unit.device.kernel import Kernel
 from cutile_lint.unit.device.numbers import block_axis
 from cutile_lint.unit.flows.conditions import admits, is_obscure, substitute, substituted
 from cutile_lint.unit.launches import KernelLaunch, Launch
-from cutile_lint.unit.machine.values import Items, Known, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.transposes.owners import path_of, symbols_of
 
 if TYPE_CHECKING:
@@ -81,14 +81,18 @@ def _named(value: Value | None, name: str) -> bool:
 
 def _caps(boundary: Boundary, launched: KernelLaunch, launch: Launch | None) -> Iterator[Place]:
     symbols = symbols_of(boundary, launch, launched)
-    condition = path_of(boundary, launch, launched)
+    condition: Condition | None = None
     background = launch.path if launch is not None else ()
     assert launched.grid is not None
     for path, grid in alternatives(launched.grid):
         for axis in grid.items if isinstance(grid, Items) else [grid]:
             for more, value in alternatives(substitute(axis, symbols)):
-                place, around = cap_in(value), (*substituted(path, symbols), *more)
-                if place is not None and admits(condition, around, background) and not is_obscure(condition, around):
+                if (place := cap_in(value)) is None:
+                    continue
+                if condition is None:
+                    condition = path_of(boundary, launch, launched)
+                around = (*substituted(path, symbols), *more)
+                if admits(condition, around, background) and not is_obscure(condition, around):
                     yield place
 
 

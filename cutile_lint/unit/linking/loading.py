@@ -54,6 +54,16 @@ class Plan:
         """The units of one wrapper, as often as asked for: an editor's files change in between. ``only``: numbers of its ops."""
         return _wrapper_units(wrapper, self._layout, program, self.settings, only)
 
+    def units_again(self, wrapper: Path, program: Program, units: Iterable[KernelUnit]) -> list[KernelUnit]:
+        """The units of a wrapper on the runs that they had, when nothing has changed but Rust: the runs of Python know none of it."""
+        again: list[KernelUnit] = []
+        for unit in units:
+            files = self._layout.files_of(wrapper, _modules(unit.runs))
+            made = KernelUnit(unit.name, files, program, self.settings, unit.runs)
+            made.entered, made._find_siblings = unit.entered, lambda: again
+            again.append(made)
+        return again
+
     def loose_units(self, covered: set[Path], parsed: Parsed | None = None) -> list[KernelUnit]:
         """The units of Rust files that no wrapper uses; ``covered`` are the Rust files of those that have one."""
         return _loose_units(covered, self._layout, self.program(parsed), self.settings)

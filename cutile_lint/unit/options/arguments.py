@@ -229,15 +229,20 @@ def _dropped_by(boundary: Boundary, slot: Slot, launches: list[KernelLaunch]) ->
     """Another option that is given too, and the launches whose options then are made anew without this one."""
     for other in boundary.slots:
         if other.option is not None and other.option != slot.option and not other.is_descriptor:
-            both = with_inputs({slot.name: 2, other.name: 2})
-            without = [
-                launch
-                for launch in launches
-                if is_options(launch.options) and both.holds(launch.path) is not False and not _is_applied(launch, slot, both)
-            ]
-            if without:
+            question = (_without, slot.name, slot.option, other.name)
+            if without := boundary.run.answers.once(question, lambda other=other: _without(slot, other, launches)):
                 return other, without
     return None, []
+
+
+def _without(slot: Slot, other: Slot, launches: list[KernelLaunch]) -> list[KernelLaunch]:
+    """The launches whose options are without the slot's where another one is given too."""
+    both = with_inputs({slot.name: 2, other.name: 2})
+    return [
+        launch
+        for launch in launches
+        if is_options(launch.options) and both.holds(launch.path) is not False and not _is_applied(launch, slot, both)
+    ]
 
 
 def crossed_setter(boundary: Boundary, slot: Slot) -> bool:
@@ -281,7 +286,7 @@ def unguarded_setters(unit: KernelUnit) -> Iterator[UnguardedSetter]:
             if event.place in seen:
                 continue
             for name in sorted(inputs_in(setter_value(event))):
-                slot, sentinel = boundary.slot_named(name), sentinel_reaches(event, name, boundary.run.trace)
+                slot, sentinel = boundary.slot_named(name), sentinel_reaches(event, name, boundary.run)
                 if slot is not None and sentinel is not None:
                     seen.add(event.place)
                     yield UnguardedSetter(event, slot, sentinel, event.stop.frame.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from typing import TYPE_CHECKING
 
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
@@ -12,6 +13,9 @@ from cutile_lint.unit.machine.rust_options import is_options, setter_of
 from cutile_lint.unit.machine.trace import Event, Trace
 from cutile_lint.unit.machine.values import Condition, Known, Literal, Term, Value, alternatives, subterms
 from cutile_lint.unit.options.option_names import option_named
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.runs import ExportRun
 
 #: The values of "auto" that a caller may send.
 SENTINELS = (-1, 0)
@@ -86,12 +90,16 @@ def with_inputs(numbers: dict[str, int]) -> Folder:
     return Folder(lambda term: Known(numbers[term.name]) if term.op == "input" and term.name in numbers else None)
 
 
-def sentinel_reaches(event: Event, name: str, trace: Trace) -> int | None:
+def sentinel_reaches(event: Event, name: str, run: ExportRun) -> int | None:
     """A value ``<= 0`` of the parameter ``name`` with which the setter is called and gets no positive number.
 
     The other options on the way are the caller's too: one set of values that leads there is enough. None when there is none, and when
     a condition of the way cannot be decided.
     """
+    return run.answers.once((sentinel_reaches, event.order, name), lambda: _sentinel(event, name, run.trace))
+
+
+def _sentinel(event: Event, name: str, trace: Trace) -> int | None:
     for number in SENTINELS:
         for others in _other_options(event.path, name):
             numbers = {**others, name: number}
