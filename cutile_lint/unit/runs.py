@@ -79,6 +79,15 @@ class Run:
         return [event for event in self.trace.events if event.kind in kinds or (event.kind == "call" and event.name in calls)]
 
     @cached_property
+    def made(self) -> dict[object, list[Event]]:
+        """The events by the key of the value that they have or make."""
+        found: dict[object, list[Event]] = {}
+        for event in self.trace.events:
+            if event.value is not None:
+                found.setdefault(event.value.key(), []).append(event)
+        return found
+
+    @cached_property
     def tested(self) -> set[object]:
         """Keys of what the tests are made of that events stand under."""
         return _parts({id(literal): literal.test for event in self.trace.events for literal in event.path}.values())

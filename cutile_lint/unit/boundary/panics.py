@@ -42,7 +42,10 @@ def panics(unit: KernelUnit) -> Iterator[Panic]:
             if message is not None:
                 seen.add(event.place)
                 yield Panic(_kind(event), event.place, message, event.statement, event.stop.frame.name)
-        yield from _indexing(boundary, seen)
+        for panic in boundary.run.answers.once(_indexing, lambda boundary=boundary: list(_indexing(boundary))):
+            if panic.place not in seen:
+                seen.add(panic.place)
+                yield panic
 
 
 def _kind(event: Event) -> str:
@@ -157,7 +160,7 @@ def _positive_in_configs(unit: KernelUnit, launch: Launch, field: str) -> bool:
     return False
 
 
-def _indexing(boundary: Boundary, seen: set[Place]) -> Iterator[Panic]:
+def _indexing(boundary: Boundary) -> Iterator[Panic]:
     """Indexing by a parameter that nothing bounds."""
     export = boundary.export
     params = {slot.name for slot in boundary.slots if not slot.is_descriptor}
@@ -169,8 +172,7 @@ def _indexing(boundary: Boundary, seen: set[Place]) -> Iterator[Panic]:
             continue
         used = {part.id for part in node.index.walk() if isinstance(part, syntax.Name)} & params
         place = Place(export.source, node.span)
-        if used and not used & compared and place not in seen:
-            seen.add(place)
+        if used and not used & compared:
             message = f"`{_short(place.text)}` panics when the caller passes an index out of range"
             yield Panic("index", place, message, None, boundary.symbol)
 

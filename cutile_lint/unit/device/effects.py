@@ -99,7 +99,6 @@ class Effects:
 
     def __init__(self, unit: KernelUnit) -> None:
         self.unit = unit
-        self._accesses: dict[str, dict[str, list[Access]]] = {}
         self._uses: dict[tuple[int, int], BufferUse] = {}
         self._variants: dict[int, list[KernelLaunch] | str] = {}
 
@@ -168,9 +167,7 @@ class Effects:
         run = self.unit.entry_run(variant.entry)
         if run.trace.gaps:
             return None
-        if variant.entry.name not in self._accesses:
-            self._accesses[variant.entry.name] = accesses(run)
-        return self._accesses[variant.entry.name]
+        return self.unit.crate.once((accesses, variant.entry.name), lambda: accesses(run))
 
     def _variant_use(self, launch: Launch, export: Export, name: str, variant: KernelLaunch) -> VariantUse:
         found = self.entry_accesses(variant)

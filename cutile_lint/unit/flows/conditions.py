@@ -329,19 +329,19 @@ def admits(condition: Condition, path: Condition, background: Condition) -> bool
         return False
     own = {atom for literal in path for atom in _decisive(literal.test)[0]}
     around = own.union(*(_decisive(literal.test)[0] for literal in background))
+    left: list[tuple[Literal, Condition]] = []
     for literal in condition:
         deciding, outright = _decisive(literal.test)
         if outright is not None:
-            fits: bool | None = outright is literal.holds
+            fits = outright is literal.holds
         elif ways is not None and deciding.keys() <= own:
             fits = any(holds_under(literal, given) is not False for given in ways)
-        elif deciding.keys().isdisjoint(around):
-            fits = possible((literal,))
-        else:
-            fits = possible((literal, *path), background)
-        if fits is False:
+        else:  # takes a search
+            left.append((literal, () if deciding.keys().isdisjoint(around) else path))
+            continue
+        if not fits:
             return False
-    return True
+    return all(possible((literal, *beside), background if beside else ()) is not False for literal, beside in left)
 
 
 def is_obscure(condition: Condition, path: Condition) -> bool:

@@ -13,7 +13,7 @@ from cutile_lint.sources import Source
 from cutile_lint.sources.watch import for_all, watching
 from cutile_lint.sources.workspace import Workspace
 from cutile_lint.unit.machine.scopes import Scope
-from cutile_lint.unit.machine.values import Class, Closure, Entries, Items, Known, Record, Term, Value
+from cutile_lint.unit.machine.values import CHANGES, Class, Closure, Entries, Items, Known, Record, Term, Value
 
 if TYPE_CHECKING:
     from cutile_lint.frontends.ir import IrModule
@@ -291,6 +291,7 @@ def _become_state(path: Path, owner: str, names: dict[str, Value], written: set[
     """Let the containers among ``names`` that are written be state, unless they held something when the module was loaded."""
     for name, value in names.items():
         if prefix + name in written and _is_fresh(value):
+            CHANGES.ended += 1
             names[name] = _state(path, f"{owner}.{name}", value)
 
 

@@ -73,8 +73,8 @@ def literals(test: Value, holds: bool) -> Condition:
 
 def extend(path: Condition, more: Condition) -> Condition:
     """``path`` with the literals of ``more`` that are new."""
-    if not more:
-        return path
+    if not more or (not path and len(more) == 1):
+        return more or path
     seen = [(literal.test.key(), literal.holds) for literal in path]
     fresh = []
     for literal in more:
@@ -240,7 +240,7 @@ def _clashes(path: Condition, known: dict[object, bool]) -> bool:
 
 def contradictory(*paths: Condition) -> bool:
     """No execution takes all the paths: a test both ways, or one subject equal to two constants."""
-    return _facts(paths).conflict
+    return _facts(tuple([path for path in paths if path])).conflict
 
 
 def implies(path: Condition, test: Value) -> bool | None:

@@ -8,6 +8,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.unit.machine.expressions import Expressions
 from cutile_lint.unit.machine.paths import extend, negation, truth
 from cutile_lint.unit.machine.values import (
+    CHANGES,
     Arguments,
     Choice,
     Class,
@@ -36,16 +37,21 @@ class Statements(Expressions):
         """Run statements in order while the path goes on; the value of the last ``Result``."""
         self.declare_items(body)
         result: Value | None = None
-        for statement in body:
-            if not self.alive:
-                break
-            self.frame.statement = statement
-            handler = _HANDLERS.get(type(statement))
-            if handler is not None:
-                outcome = handler(self, statement)
-                if outcome is not None:
-                    result = outcome
+        CHANGES.running += 1
+        try:
+            for statement in body:
+                if not self.alive:
+                    break
                 self.frame.statement = statement
+                handler = _HANDLERS.get(type(statement))
+                if handler is not None:
+                    outcome = handler(self, statement)
+                    if outcome is not None:
+                        result = outcome
+                    self.frame.statement = statement
+        finally:
+            CHANGES.running -= 1
+            CHANGES.ended += 1
         return result
 
     def declare_items(self, body: list[syntax.Stmt]) -> None:

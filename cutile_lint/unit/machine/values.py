@@ -39,7 +39,7 @@ class Hop:
 #: ``x = x + x`` each line doubles them, and whoever walks over the value meets every one of them.
 MAX_SIZE, MAX_NESTING = 50_000, 120
 #: The key of a value of more parts stands for them by one object, so that it is hashed and compared without going over them.
-_WRITTEN_OUT = 64
+_WRITTEN_OUT = 16
 
 
 class _Whole:
@@ -106,15 +106,18 @@ def once(value: Term | Choice, question: Callable[..., A], *more: Any) -> A:
 class Known(Value):
     """A constant: str, bytes, int, float, bool, None, Ellipsis."""
 
-    __slots__ = ("value",)
+    __slots__ = ("_key", "value")
 
     def __init__(self, value: object, place: Place | None = None, trail: Hop | None = None) -> None:
         self.value = value
         self.place = place
         self.trail = trail
+        self._key: object = None
 
     def key(self) -> object:
-        return ("known", type(self.value).__name__, self.value)
+        if self._key is None:
+            self._key = ("known", type(self.value).__name__, self.value)
+        return self._key
 
     def moved(self, place: Place, kind: str, name: str) -> Known:
         return Known(self.value, self.place, Hop(place, kind, name, self.trail))
@@ -494,8 +497,10 @@ class Arguments:
 
 def alternatives(value: Value) -> list[tuple[Condition, Value]]:
     """The value's alternatives with their conditions; nested choices are flattened."""
-    if not isinstance(value, Choice):
-        return [((), value)]
+    return once(value, _alternatives) if isinstance(value, Choice) else [((), value)]
+
+
+def _alternatives(value: Choice) -> list[tuple[Condition, Value]]:
     flat: list[tuple[Condition, Value]] = []
     for path, inner in value.alternatives:
         flat.extend((path + more, leaf) for more, leaf in alternatives(inner))
@@ -506,6 +511,13 @@ def unknown(reason: str, place: Place | None = None) -> Term:
     return Term("unknown", reason, place=place, serial=id(place) if place is not None else 0)
 
 
+class Changes:
+    """Containers grow while programs run: how many do, and how many have ended."""
+
+    running = ended = 0
+
+
+CHANGES = Changes()
 #: Lists of more parts are made anew for each question.
 _MAX_KEPT = 2000
 
@@ -517,13 +529,15 @@ def subterms(value: Value) -> Sequence[Value]:
         return [value]
     if not isinstance(value, (Term, Choice)):
         return _subterms(value)[0]
-    if value.answers is not None and (known := value.answers.get(subterms)) is not None:
-        return known  # type: ignore[no-any-return]
+    answers = value.answers
+    now = None if CHANGES.running else CHANGES.ended
+    if answers is not None and (known := answers.get(subterms)) is not None and (known[0] is None or known[0] == now):
+        return known[1]  # type: ignore[no-any-return]
     found, lasting = _subterms(value)
-    if lasting and len(found) <= _MAX_KEPT:
-        if value.answers is None:
-            value.answers = {}
-        value.answers[subterms] = found
+    if (lasting or now is not None) and len(found) <= _MAX_KEPT:
+        if answers is None:
+            answers = value.answers = {}
+        answers[subterms] = (None if lasting else now, found)
     return found
 
 

@@ -54,12 +54,12 @@ def _made_outside(run: Run, root: Term) -> bool | None:
         return True
     if root.op == "global":
         return None
-    events = [event for event in run.trace.events if event.value is not None and event.value.key() == root.key()]
+    events = run.made.get(root.key(), [])
     return all(not event.timed for event in events) if events else None
 
 
 def _made_at(run: Run, root: Term) -> Place | None:
-    return next((event.place for event in run.trace.events if event.value is not None and event.value.key() == root.key()), None)
+    return next((event.place for event in run.made.get(root.key(), [])), None)
 
 
 def _is_reset(unit: KernelUnit, run: Run, launch: Launch, tensor: Value) -> bool:

@@ -133,6 +133,7 @@ class Tensors:
         """Values that are used as only tensors can be; ``tested`` False: other than behind a test of whether they are some."""
         seen: set[int] = set()
         pending: list[Value] = []
+        last: Condition = ()
         for event in self.trace.events:
             if not tested and self._under_test(event.path):
                 continue
@@ -150,7 +151,9 @@ class Tensors:
                 pending.append(event.value)
                 if (tensor := described_tensor(event.value, self.program)) is not None:
                     self._describe(tensor, evidence)
-            pending += [literal.test for literal in event.path]
+            if event.path is not last:  # many events follow one another on the same path
+                last = event.path
+                pending += [literal.test for literal in last]
         while pending:
             value = pending.pop()
             if id(value) in seen:
