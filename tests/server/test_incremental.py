@@ -15,7 +15,7 @@ from cutile_lint.server import session as server_session
 from cutile_lint.server.session import Outcome, Session
 from cutile_lint.server.settings import ClientSettings
 from cutile_lint.sources import OpenSource, Place
-from cutile_lint.unit.linking import program
+from cutile_lint.unit.linking import loading, program
 
 ROOT = Path(__file__).resolve().parents[2]
 LINES = (
@@ -250,4 +250,62 @@ def test_a_comment_in_a_rust_file_is_of_no_op(tmp_path: Path, runs: list[str], f
     opened = {**opened, rust: OpenSource(rust, "".join(rows).encode())}
     after = outcome_of(session, opened, wrapper)
     assert bool(runs) == runs_again
+    assert seen(after) == seen(outcome_of(session_for(root, wrapper), opened, wrapper))
+
+
+def test_a_change_in_rust_runs_no_python(tmp_path: Path, runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "faulty" / "tilegym", root)
+    (root / ".git").mkdir()
+    package = root / "src" / "tilegym" / "ops" / "cutile_rs"
+    wrapper, rust = package / "gemm.py", package / "gemm_kernel" / "ffi.rs"
+    opened = {path: OpenSource(path, path.read_bytes()) for path in (wrapper, rust)}
+    session = session_for(root, wrapper)
+    ran: list[Path] = []
+    run = loading.run_registered
+
+    def noted(program: object, path: Path, *arguments: object) -> object:
+        ran.append(path)
+        return run(program, path, *arguments)
+
+    monkeypatch.setattr(loading, "run_registered", noted)
+    outcome_of(session, opened, wrapper)
+    assert len(ran) == 4
+    text = rust.read_text()
+    first = text.index("{\n", text.index('extern "C" fn')) + 2
+    for line in ("return -7;", "let a = b;", "", "// the end"):
+        runs.clear()
+        ran.clear()
+        changed = text[:first] + f"    {line}\n" + text[first:]
+        opened = {**opened, rust: OpenSource(rust, changed.encode())}
+        after = outcome_of(session, opened, wrapper)
+        assert len(runs) in (0, 4) and not ran, line
+        assert seen(after) == seen(outcome_of(session_for(root, wrapper), opened, wrapper)), line
+    # a change of Python between them makes their places old ones
+    opened = {**opened, wrapper: OpenSource(wrapper, b"# a word\n" + wrapper.read_bytes())}
+    outcome_of(session, opened, wrapper)
+    opened = {**opened, rust: OpenSource(rust, changed.replace("// the end", "return -8;").encode())}
+    after = outcome_of(session, opened, wrapper)
+    assert seen(after) == seen(outcome_of(session_for(root, wrapper), opened, wrapper))
+
+
+def test_a_blank_beside_a_finding_in_rust_moves_what_is_known(tmp_path: Path, runs: list[str]) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "clean" / "tilegym", root)
+    (root / ".git").mkdir()
+    package = root / "src" / "tilegym" / "ops" / "cutile_rs"
+    wrapper, rust = package / "gemm.py", package / "gemm_kernel" / "ffi.rs"
+    text = rust.read_text()
+    first = text.index("{\n", text.index("fn cutile_gemm")) + 2
+    typed = [
+        text[:first] + f"    let{blank}\n" + text[first:] for blank in ("", " ")
+    ]  # takes the check behind it for its pattern
+    session = session_for(root, wrapper)
+    opened = {wrapper: OpenSource(wrapper, wrapper.read_bytes()), rust: OpenSource(rust, typed[0].encode())}
+    before = outcome_of(session, opened, wrapper)
+    assert before is not None and "CTL508" in {finding.code for finding in before.findings}
+    runs.clear()
+    opened = {**opened, rust: OpenSource(rust, typed[1].encode())}
+    after = outcome_of(session, opened, wrapper)
+    assert not runs
     assert seen(after) == seen(outcome_of(session_for(root, wrapper), opened, wrapper))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
-from cutile_lint.sources import Place
+from cutile_lint.sources import Place, Source
 from cutile_lint.unit.boundary.slots import Boundary, Slot
 from cutile_lint.unit.linking.crate import Crate
 from cutile_lint.unit.machine.paths import MAX_LITERALS, implies
@@ -115,19 +115,19 @@ def insert_check(found: UncheckedPointers, crate: Crate) -> Fix | None:
     if not export.function.body:
         return None
     tests = " || ".join(f"{slot.name}.is_null()" for slot in found.slots)
-    code = null_code(crate, export.source.text)
+    code = null_code(crate, export.source)
     names = ", ".join(f"`{slot.name}`" for slot in found.slots)
     edit = rewrite.insert_before(export.source, export.function.body[0].span, f"if {tests} {{\n    return {code};\n}}")
     return Fix(f"check {names}", (edit,), Applicability.SAFE)
 
 
-def null_code(crate: Crate, text: str) -> str:
-    return named_code(crate, text, "NULL_PTR", -5)
+def null_code(crate: Crate, source: Source) -> str:
+    return named_code(crate, source, "NULL_PTR", -5)
 
 
-def named_code(crate: Crate, text: str, name: str, number: int) -> str:
+def named_code(crate: Crate, source: Source, name: str, number: int) -> str:
     """A return code as the file can write it: ``rc::NAME`` where ``rc`` is in scope, else the number."""
     known = any("rc" in item.modules for item in crate.items.get(name, []))
-    if known and "rc::" in text:
+    if known and source.has(b"rc::"):
         return f"rc::{name}"
     return f"crate::ffi_util::rc::{name}" if known else str(number)

@@ -12,6 +12,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
+from cutile_lint.sources.lines import line_end
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -237,7 +238,7 @@ def _as_implementation(unit: KernelUnit) -> Iterator[NotRegistered]:
     """A wrapper that launches kernels, in a package whose other modules register theirs, and registers nothing."""
     wrapper = unit.wrapper
     assert wrapper is not None
-    if _registers(unit) or b"register_impl" in wrapper.data or wrapper.path.name.startswith("_"):
+    if _registers(unit) or wrapper.has(b"register_impl") or wrapper.path.name.startswith("_"):
         return
     beside = _wrappers_beside(unit, wrapper.path)
     if not beside:
@@ -246,21 +247,12 @@ def _as_implementation(unit: KernelUnit) -> Iterator[NotRegistered]:
     if run is None:
         return
     yield NotRegistered(
-        Place(wrapper, _name_span(wrapper, run.function)),
+        Place(wrapper, run.function.name_span or run.function.span),
         f"`{run.function.name}` launches a kernel and is registered for no op",
     )
 
 
-def _name_span(source: Source, function: syntax.Function) -> Span:
-    if function.name_span is not None:
-        return function.name_span
-    name = function.name.encode()
-    at = source.data.find(b"def ", function.span.start)
-    at = source.data.find(name, at) if at != -1 else -1
-    return Span(at, at + len(name)) if at != -1 else function.span
-
-
 def _comment_behind(source: Source, at: int) -> str:
     """The comment at the end of a name's line, with the blanks before it."""
-    _, sign, comment = source.data[at:].split(b"\n", 1)[0].rstrip().partition(b"#")
+    _, sign, comment = source.part(at, line_end(source, at)).rstrip().partition(b"#")
     return f"  {(sign + comment).decode()}" if sign else ""

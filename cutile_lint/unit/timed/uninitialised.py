@@ -198,7 +198,7 @@ def _renamed_alias(module: syntax.Module, func: syntax.Name, last: str, new: str
         span = place.value.name_span
         return (Edit(source, span.start, span.end, new),)
     if isinstance(place, syntax.ImportName) and place.name == last and place.module == "torch":
-        text = source.data[place.span.start : place.span.end].decode()
+        text = source.slice(place.span)
         if place.alias != last:
             return (Edit(source, place.span.start, place.span.end, text.replace(last, new, 1)),)
         if text == last and not bindings(module, new) and not mentions(module, new):
