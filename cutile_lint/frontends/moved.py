@@ -8,6 +8,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.sources import Span
 
 N = TypeVar("N", bound=syntax.Node)
+_NEW = tuple.__new__
 
 
 def moved(node: N, by: int) -> N:
@@ -25,9 +26,9 @@ def moved(node: N, by: int) -> N:
 def _moved(value: Any, by: int) -> Any:
     kind = value.__class__
     if kind is Span:
-        return Span(value.start + by, value.end + by)
+        return _NEW(Span, (value[0] + by, value[1] + by))  # as `Span(…)`: there is one for every node
     if kind is list:
         return [_moved(one, by) for one in value]
     if kind is tuple:
         return tuple(_moved(one, by) for one in value)
-    return moved(value, by) if isinstance(value, syntax.Node) else value
+    return value if kind is str or not isinstance(value, syntax.Node) else moved(value, by)
