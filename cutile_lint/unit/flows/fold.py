@@ -59,7 +59,13 @@ class Folder:
 
     def holds(self, path: Condition) -> bool | None:
         """Whether all literals hold; None when that stays open."""
-        return joined(False, path, self._literal)
+        if self._neutral is None:
+            return joined(False, path, self._literal)
+        known, own = self._neutral.split(path)
+        if known is False or not own:
+            return known
+        rest = joined(False, own, self._literal)
+        return rest if rest is False else None if known is None else rest
 
     def _literal(self, literal: Literal, depth: int = 0) -> bool | None:
         truth = self._truth(literal.test, depth)
@@ -200,6 +206,16 @@ class Neutral(Folder):
         super().__init__(lambda term: None)
         self._is_symbol = is_symbol
         self._free: dict[int, tuple[Value, bool]] = {}
+        self._split: dict[int, tuple[Condition, bool | None, Condition]] = {}
+
+    def split(self, path: Condition) -> tuple[bool | None, Condition]:
+        """Whether the literals without a symbol hold, and the others."""
+        known = self._split.get(id(path))
+        if known is None:
+            free = [literal for literal in path if self.is_free(literal.test)]
+            own = tuple(literal for literal in path if not self.is_free(literal.test))
+            known = self._split[id(path)] = (path, joined(False, free, self._literal), own)
+        return known[1:]
 
     def is_free(self, value: Value) -> bool:
         """Nothing in the value, nor in conditions of its choices, is a symbol."""

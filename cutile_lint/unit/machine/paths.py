@@ -251,25 +251,37 @@ def implies(path: Condition, test: Value) -> bool | None:
 #: The facts of literals asked about before, by the literals' identities. Three questions of four are repeated ones.
 _ASKED: dict[tuple[int, ...], tuple[Condition, _Facts]] = {}
 _MAX_ASKED = 4096
+_NUMBERS: dict[int, tuple[Condition, tuple[int, ...]]] = {}
 
 
 def _facts(paths: tuple[Condition, ...]) -> _Facts:
     """What all the paths say together. They grow literal by literal: what is known of a beginning is gone on from."""
-    flat = paths[0] if len(paths) == 1 else tuple([literal for path in paths for literal in path])
-    key = tuple([id(literal) for literal in flat])
+    key = _numbers(paths[0]) if len(paths) == 1 else tuple([number for path in paths for number in _numbers(path)])
     known = _ASKED.get(key)
     if known is not None:
         return known[1]
+    flat = paths[0] if len(paths) == 1 else tuple([literal for path in paths for literal in path])
     if len(paths) > 1:
         _facts(paths[:-1])  # is asked again with other last ones
     start = next((start for start in range(len(key), 0, -1) if key[:start] in _ASKED), 0)
     facts = _Facts(flat[start:], _ASKED[key[:start]][1] if start else None)
     if len(_ASKED) >= _MAX_ASKED:
-        _ASKED.clear()
+        forget()
     _ASKED[key] = (flat, facts)  # the path keeps the literals, and so their identities, alive
     return facts
+
+
+def _numbers(path: Condition) -> tuple[int, ...]:
+    """The identities of a path's literals; it is kept, and so are they."""
+    known = _NUMBERS.get(id(path))
+    if known is None:
+        known = _NUMBERS[id(path)] = (path, tuple([id(literal) for literal in path]))
+        if len(_NUMBERS) > _MAX_ASKED:
+            _NUMBERS.clear()
+    return known[1]
 
 
 def forget() -> None:
     """Let go of everything that was asked about."""
     _ASKED.clear()
+    _NUMBERS.clear()
