@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cutile_lint.inputs import list_folder
@@ -64,6 +64,13 @@ class LiveWorkspace(Workspace):
         if changed:
             self._forget_tree()
         return changed
+
+    def listed_with(self, path: Path) -> Iterator[Path]:
+        """The folders in whose lists a file that has come or gone makes a difference: its own, and one in which that came with it."""
+        for folder in path.parents:
+            yield folder
+            if folder in self._listed:
+                break
 
     def is_stale(self, path: Path) -> bool:
         """Whether a file that was read has another stamp now (for clients that watch no files)."""

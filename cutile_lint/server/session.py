@@ -104,6 +104,10 @@ class Session:
         self._parts: dict[Key, Parts] = {}
         self._whole: set[Key] = set()
         self._dirty: dict[Key, None] = {}
+        #: the files that are checked
+        self._planned: frozenset[Path] = frozenset()
+        #: folders in which there is a buffer of no file
+        self._come: set[Path] = set()
         self._plans: list[tuple[Settings, Plan]] = []
         self._plan_of: dict[Key, Plan] = {}
         #: only what open files belong to is planned so far
@@ -135,6 +139,8 @@ class Session:
         for path in [path for path in self._open if path not in opened]:
             self._close(path)
             changed.add(path)
+            if not path.exists():
+                changed.update(self.workspace.listed_with(path))
         for path, source in opened.items():
             if self._open.get(path) is not source:
                 self._open[path] = source
@@ -144,7 +150,10 @@ class Session:
         for path in (told | self.workspace.below(told) | self._stale(look)) - set(self._open):
             if self.workspace.reread(path):
                 self._structure_is_old = True
+                changed.update(self.workspace.listed_with(path))
             changed.add(path)
+        changed |= self._come
+        self._come = set()
         configured = self.configured()
         if told & set(self._baselines) or any(path.name in CONFIGURATION or path in configured for path in changed):
             self._settings_are_old = True
@@ -167,13 +176,15 @@ class Session:
 
     def _stale(self, look: bool) -> set[Path]:
         """What has changed on disk of what open files rest on; ``look``: of all, and what has come."""
-        wanted = {path for key in self._wanted_first() for path in self._outcome(key).looked_at}
         configured = self.configured()
         if not look:
+            wanted = {path for key in self._wanted_first() for path in self._outcome(key).looked_at}
             named = {path for path in configured if path.name not in CONFIGURATION}
             return {path for path in wanted | named if self.workspace.is_stale(path)}
-        read = {path for outcome in self._outcomes.values() for path in outcome.looked_at if path in self.workspace.reads}
-        stale = {path for path in wanted | read | configured if self.workspace.is_other(path)}
+        looked_at = frozenset().union(*(outcome.looked_at for outcome in self._outcomes.values()))
+        stale = {path for path in looked_at | configured if self.workspace.is_other(path)}
+        if not self._narrow:
+            stale |= self._planned ^ frozenset(self._files())  # what has come may be of no op yet
         return stale.union(*map(self._nearer_configuration, self._open))
 
     def _nearer_configuration(self, path: Path) -> set[Path]:
@@ -216,7 +227,7 @@ class Session:
         else:
             self._broken.pop(path, None)
             shown = source
-        if not faults:
+        if not faults and not _is_refused(source):
             self._good[path] = source
         before = self.workspace.overlays.get(path)
         was = self._shown.get(path)
@@ -225,13 +236,14 @@ class Session:
         if before == shown.data:
             return False
         self._shown.pop(path, None)
-        if (shown.is_python or shown.is_rust) and not self._faults(shown) and len(shown.data) <= 2 << 20:
+        if (shown.is_python or shown.is_rust) and not self._faults(shown) and not _is_refused(shown):
             now = self._shown[path] = self._trees.module(shown)
             if was is not None and before == was.source.data:
                 self._changes[path] = change_between(was, now)
         same = before is None and self._is_same(path, shown)
         if self.workspace.lay_over(path, shown):
             self._structure_is_old = True
+            self._come.update(self.workspace.listed_with(path))
         if path not in self._linking:
             self._structure_is_old = True  # a file that no plan knows yet
         return not same
@@ -246,7 +258,7 @@ class Session:
     def _faults(self, source: Source) -> list[Fault]:
         if not (source.is_python or source.is_rust):
             return []
-        if len(source.data) > 2 << 20 or b"\0" in source.data:
+        if _is_refused(source):
             return []
         return self._trees.module(source).faults
 
@@ -326,6 +338,7 @@ class Session:
         if not self._open:
             self._narrow = False
         files = self._files()
+        self._planned = frozenset(files)
         groups: dict[int, tuple[Settings, list[Path]]] = {}
         for path in files:
             settings = self._settings_for(path)
@@ -609,6 +622,11 @@ _PACKAGES = frozenset([b"cutile_rs", b"cutile_kernels", b"cutile_lint"])
 def _loose_key(settings: Settings) -> Path:
     """The key of the files of a group that no wrapper uses."""
     return settings.root / _LOOSE
+
+
+def _is_refused(source: Source) -> bool:
+    """The text is said to be one that is not analysed."""
+    return len(source.data) > 2 << 20 or b"\0" in source.data
 
 
 def _differ(old: bytes, new: bytes) -> bool:

@@ -179,6 +179,46 @@ def test_a_partner_that_comes_is_noticed_on_saving(launch: Start, op: Op) -> Non
     until(client, (op.folder / "exports.rs").as_uri(), lambda found: "CTL202" in found)
 
 
+@pytest.mark.parametrize("where", ["on disk", "in the editor"])
+def test_a_partner_that_nobody_named_is_noticed_when_it_comes(launch: Start, op: Op, where: str) -> None:
+    """The kernel is looked for by what is in the folder: there is no `lib.rs` that names it."""
+    text = op.kernel.read_text()
+    op.kernel.unlink()
+    client = launch(op.root)
+    client.start()
+    uri = client.open(op.wrapper)
+    without = codes(client.diagnostics(uri, 1))
+    assert "CTL105" not in without  # whether the launch before the search does anything, the kernel says
+    seen = len(client.seen)
+    if where == "on disk":
+        op.kernel.write_text(text)
+        happened(client, op.kernel, kind=1)
+    else:
+        client.open(op.kernel, text)
+    until(client, uri, lambda found: found == without | {"CTL105"}, seen)
+    seen = len(client.seen)
+    if where == "on disk":
+        op.kernel.unlink()
+        happened(client, op.kernel, kind=3)
+    else:
+        client.close(op.kernel.as_uri())
+    until(client, uri, lambda found: found == without, seen)
+
+
+def test_files_that_come_beside_an_open_one_of_no_op_are_noticed_on_saving(launch: Start, op: Op) -> None:
+    text = op.ffi.read_text()
+    op.ffi.unlink()
+    op.wrapper.unlink()
+    client = launch(op.root)
+    client.start(BLIND)
+    uri = client.open(op.kernel)
+    client.diagnostics(uri, 1)
+    seen = len(client.seen)
+    op.ffi.write_text(text)
+    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    until(client, op.ffi.as_uri(), lambda found: "CTL202" in found, seen)
+
+
 @pytest.mark.parametrize("told", ["the folder", "the folder above", "each file"])
 def test_a_folder_that_goes_and_comes_back(client: Client, op: Op, told: str) -> None:
     files = [op.wrapper, op.ffi, op.kernel]

@@ -309,3 +309,16 @@ def test_a_blank_beside_a_finding_in_rust_moves_what_is_known(tmp_path: Path, ru
     after = outcome_of(session, opened, wrapper)
     assert not runs
     assert seen(after) == seen(outcome_of(session_for(root, wrapper), opened, wrapper))
+
+
+def test_a_text_that_was_refused_is_not_the_last_good_one(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "faulty" / "skill" / "scale_residual", root)
+    (root / ".git").mkdir()
+    path = root / "wrapper.py"
+    text = path.read_bytes()
+    session = session_for(root, path)
+    before = seen(outcome_of(session, {path: OpenSource(path, text)}, path))
+    outcome_of(session, {path: OpenSource(path, text + b"\0")}, path)
+    opened = {path: OpenSource(path, text + b"def broken(:\n")}
+    assert seen(outcome_of(session, opened, path)) == before
