@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from cutile_lint.frontends import syntax
-from cutile_lint.unit.linking.python_names import bound_in
 
 #: a function that mentions one of these may read any name
 _READS_ALL = frozenset(("locals", "vars", "eval", "exec", "inspect"))
@@ -14,25 +13,15 @@ _READS_ALL = frozenset(("locals", "vars", "eval", "exec", "inspect"))
 def idle_statements(function: syntax.Function) -> frozenset[int]:
     """The statements (by identity) in a function, its blocks and the functions in it that can be left out without a difference.
 
-    These are constants, names that get a number or text and that nothing else mentions, and names that are only read: such a name
-    is either mentioned nowhere else, or is mentioned elsewhere and means the same in the whole function.
+    These are constants, names that are only read, and names that get a number or text and that nothing else mentions. (A rule that
+    looks at what is written in the function is asked again: what does nothing when it runs may keep a name in use.)
     """
     about = {id(one): name for one in _statements(function.body) if (name := _name_of(one)) is not None}
     if not any(about.values()):
         return frozenset(about)
-    read = set(_words(function.body, about))
-    given = {param.name for param in function.params}
-    bound = bound_in(function)
+    read = set(_words(function.body, about)) | {param.name for param in function.params}
     free = read.isdisjoint(_READS_ALL)
-
-    def is_idle(statement: syntax.Stmt, name: str) -> bool:
-        if not name:
-            return True
-        if name not in read:
-            return free and name not in given
-        return isinstance(statement, syntax.ExprStmt) and name not in bound
-
-    return frozenset(id(one) for one in _statements(function.body) if id(one) in about and is_idle(one, about[id(one)]))
+    return frozenset(one for one, name in about.items() if not name or (free and name not in read))
 
 
 def _statements(body: list[syntax.Stmt]) -> Iterator[syntax.Stmt]:
@@ -47,11 +36,9 @@ def _statements(body: list[syntax.Stmt]) -> Iterator[syntax.Stmt]:
 
 
 def _name_of(statement: syntax.Stmt) -> str | None:
-    """The name that a statement is about, where all it does is to read it or to give it a number or text; "" for a constant."""
+    """The name that a statement gives a number or text, where that is all it does; "" for a constant, or a name that is read."""
     if isinstance(statement, syntax.ExprStmt):
-        if isinstance(statement.value, syntax.Name):
-            return statement.value.id
-        return "" if isinstance(statement.value, syntax.Const) else None
+        return "" if isinstance(statement.value, (syntax.Const, syntax.Name)) else None
     if isinstance(statement, syntax.Assign) and not statement.op and isinstance(statement.value, syntax.Const):
         if len(statement.targets) == 1 and isinstance(statement.targets[0], syntax.Name) and not statement.annotation:
             return statement.targets[0].id
