@@ -4,9 +4,18 @@ from __future__ import annotations
 
 
 def unchanged(old: bytes, new: bytes) -> tuple[int, int]:
-    """How many bytes of two texts are equal from the start, and how many of what is left are from the end."""
+    """How many bytes of two texts are equal from the start, and how many of what is left are from the end.
+
+    A line that has come before one that begins like it has come as a whole: not from behind what they have in common.
+    """
     head = equal_start(old, new)
-    return head, equal_start(old[head:][::-1], new[head:][::-1])
+    tail = equal_start(old[head:][::-1], new[head:][::-1])
+    shorter, longer = sorted((old, new), key=len)
+    if head + tail == len(shorter):
+        line, size = longer.rfind(b"\n", 0, head) + 1, len(longer) - len(shorter)
+        if longer[line:head] == longer[line + size : head + size]:
+            return line, tail + head - line
+    return head, tail
 
 
 def equal_start(left: bytes, right: bytes) -> int:
