@@ -15,7 +15,7 @@ from cutile_lint.unit.flows.fold import UNKNOWN, Folder
 from cutile_lint.unit.flows.origins import Origin, node_at
 from cutile_lint.unit.linking.where import level_of, stop_of
 from cutile_lint.unit.machine.paths import contradictory
-from cutile_lint.unit.machine.values import Condition, Value, alternatives
+from cutile_lint.unit.machine.values import Condition, Term, Value, alternatives
 from cutile_lint.unit.options.arguments import OptionArgument, grid_source, is_swapped
 from cutile_lint.unit.options.option_names import option_named
 
@@ -112,6 +112,8 @@ def _lost_by_configs(
         for condition, leaf in leaves:
             if folder.holds(condition) is False or contradictory(launch, config.path, condition):
                 continue
+            if _after_error(condition) and not _lacks_field(config, leaves):
+                continue
             for _, got in folder.outcomes(leaf, launch + config.path + condition):
                 if got is not UNKNOWN and isinstance(got, int):
                     found.append(LostValue(name, expected, int(got), leaf, config.place_of(name)))
@@ -120,6 +122,16 @@ def _lost_by_configs(
     # explicit values that are all 1, left to the compiler, whose entries hint nothing else: the same launch
     same = all(value.expected == 1 for value in found) and not hinted(argument.boundary, argument.option)
     yield from (value for value in found if not (same and value.got <= 0))
+
+
+def _after_error(condition: Condition) -> bool:
+    """Only an exception leads there."""
+    return any(literal.holds and isinstance(literal.test, Term) and literal.test.op == "raised" for literal in condition)
+
+
+def _lacks_field(config: Config, leaves: list[tuple[Condition, Value]]) -> bool:
+    """Without an exception a field is read that the config does not have: that is one."""
+    return any(not fields_read(leaf) <= config.fields.keys() for condition, leaf in leaves if not _after_error(condition))
 
 
 def _collapses(leaf: Value, values: list[LostValue]) -> bool:
