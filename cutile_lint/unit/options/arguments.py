@@ -265,7 +265,18 @@ def unattached_launches(unit: KernelUnit) -> Iterator[tuple[Boundary, KernelLaun
     """Launches without ``.compile_options(…)`` in exports that take or build options."""
     for boundary in unit.boundary:
         if not boundary.run.trace.gaps and has_options(boundary):
-            yield from ((boundary, launch) for launch in boundary.kernel_launches if "compile_options" not in launch.chain)
+            without = [launch for launch in boundary.run.launches if "compile_options" not in launch.chain]
+            left_out = [launch for launch in without if not _leaves_nothing_out(boundary, launch)]
+            yield from ((boundary, launch) for launch in {(one.entry_name, one.place): one for one in left_out}.values())
+
+
+def _leaves_nothing_out(boundary: Boundary, launch: KernelLaunch) -> bool:
+    """Only callers that give no option get there, and the export has none of its own: default options change nothing."""
+    slots = [slot for slot in boundary.slots if slot.option is not None and not slot.is_descriptor]
+    path = launch.path + launch.condition
+    if not slots or any(with_input(slot.name, 2).holds(path) is not False for slot in slots):
+        return False
+    return all(inputs_in(applied.value) for other in boundary.run.launches for applied in applied_options(other.options))
 
 
 @dataclass(slots=True, eq=False)

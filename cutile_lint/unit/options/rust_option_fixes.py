@@ -158,7 +158,7 @@ def attach_options(boundary: Boundary, launch: KernelLaunch, program: Program) -
         return None
     source = place.source
     module, node = program.module(source.path), node_at(program, place)
-    if module is None or not isinstance(node, syntax.Expr):
+    if module is None or not isinstance(node, syntax.Expr) or _is_attached_too(boundary, launch):
         return None
     found = _visible_options(module, source, place)
     if found is not None:
@@ -189,6 +189,11 @@ def attach_options(boundary: Boundary, launch: KernelLaunch, program: Program) -
     return Fix(
         f"build options from the export's arguments and attach them to `{launch.entry_name}`", tuple(edits), Applicability.SAFE
     )
+
+
+def _is_attached_too(boundary: Boundary, launch: KernelLaunch) -> bool:
+    """On another path the same launch gets its options: they are attached further on in its chain."""
+    return any(other.place == launch.place and "compile_options" in other.chain for other in boundary.run.launches)
 
 
 def _default(source: Source) -> str:
