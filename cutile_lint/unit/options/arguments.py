@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Related
@@ -19,6 +20,7 @@ from cutile_lint.unit.machine.trace import Event, Tuning
 from cutile_lint.unit.machine.values import Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.options.option_names import CLUSTER, OCCUPANCY, option_named
 from cutile_lint.unit.options.setters import (
+    SENTINELS,
     applied_options,
     inputs_in,
     is_options,
@@ -183,8 +185,9 @@ class UnappliedOption:
     launches: list[KernelLaunch]
     #: all launches of the export are without it
     everywhere: bool
-    #: the option that drops it where both are given; None: it never reaches them
+    #: the option that drops it where that one is given (``when_given``), or is not; None: it never reaches them
     beside: Slot | None = None
+    when_given: bool = True
 
 
 def unapplied_options(unit: KernelUnit) -> Iterator[UnappliedOption]:
@@ -196,9 +199,9 @@ def unapplied_options(unit: KernelUnit) -> Iterator[UnappliedOption]:
             if slot.option is None or slot.is_descriptor:
                 continue
             missing = [launch for launch in with_options if _reaches(launch, slot) is False]
-            beside = None
+            beside, given = None, True
             if not missing:
-                beside, missing = _dropped_by(boundary, slot, with_options)
+                beside, given, missing = _dropped_by(boundary, slot, with_options)
             if (
                 missing
                 and not crossed_setter(boundary, slot)
@@ -207,7 +210,7 @@ def unapplied_options(unit: KernelUnit) -> Iterator[UnappliedOption]:
                 )
             ):
                 everywhere = len(missing) == len(boundary.kernel_launches)
-                yield UnappliedOption(boundary, slot, slot.option, missing, everywhere, beside)
+                yield UnappliedOption(boundary, slot, slot.option, missing, everywhere, beside, given)
 
 
 def _reaches(launch: KernelLaunch, slot: Slot) -> bool | None:
@@ -225,23 +228,25 @@ def _is_applied(launch: KernelLaunch, slot: Slot, folder: Folder) -> bool:
     )
 
 
-def _dropped_by(boundary: Boundary, slot: Slot, launches: list[KernelLaunch]) -> tuple[Slot | None, list[KernelLaunch]]:
-    """Another option that is given too, and the launches whose options then are made anew without this one."""
-    for other in boundary.slots:
-        if other.option is not None and other.option != slot.option and not other.is_descriptor:
-            question = (_without, slot.name, slot.option, other.name)
-            if without := boundary.run.answers.once(question, lambda other=other: _without(slot, other, launches)):
-                return other, without
-    return None, []
+def _dropped_by(boundary: Boundary, slot: Slot, launches: list[KernelLaunch]) -> tuple[Slot | None, bool, list[KernelLaunch]]:
+    """Another option, whether it is given, and the launches whose options then are without this one."""
+    for number in (2, *SENTINELS):
+        for other in boundary.slots:
+            if other.option is not None and other.option != slot.option and not other.is_descriptor:
+                question = (_without, slot.name, slot.option, other.name, number)
+                ask = partial(_without, slot, {slot.name: 2, other.name: number}, launches)
+                if without := boundary.run.answers.once(question, ask):
+                    return other, number > 0, without
+    return None, True, []
 
 
-def _without(slot: Slot, other: Slot, launches: list[KernelLaunch]) -> list[KernelLaunch]:
-    """The launches whose options are without the slot's where another one is given too."""
-    both = with_inputs({slot.name: 2, other.name: 2})
+def _without(slot: Slot, numbers: dict[str, int], launches: list[KernelLaunch]) -> list[KernelLaunch]:
+    """The launches whose options are without the slot's for these numbers."""
+    folder = with_inputs(numbers)
     return [
         launch
         for launch in launches
-        if is_options(launch.options) and both.holds(launch.path) is not False and not _is_applied(launch, slot, both)
+        if is_options(launch.options) and folder.holds(launch.path) is not False and not _is_applied(launch, slot, folder)
     ]
 
 
