@@ -96,7 +96,8 @@ class _Tracer:
         elif isinstance(node, syntax.Name):
             yield from self._name(node, level, calls, argument, seen)
         elif isinstance(node, syntax.Attr):
-            yield self.leaf("field", node, level, calls, argument, node.name)
+            kind = "field" if self._may_be_config(node.base, level, seen) else "other"
+            yield self.leaf(kind, node, level, calls, argument, node.name)
         elif isinstance(node, syntax.Index) and isinstance(node.index, syntax.Const):
             yield self.leaf("field", node, level, calls, argument, str(node.index.value))
         elif isinstance(node, syntax.Cond):
@@ -113,6 +114,15 @@ class _Tracer:
                 yield self.leaf("other", node, level, calls, argument)
             for part in parts:
                 yield from self.follow(part, level, calls, False, seen)
+
+    def _may_be_config(self, node: syntax.Expr, level: int, seen: frozenset[tuple[int, Span]]) -> bool:
+        """Not what is read of another object (``_configs()[0]``), nor what a function makes of nothing."""
+        found = list(self.follow(node, level, (), False, seen))
+        return not found or not all(
+            origin.kind == "field"
+            or (isinstance(origin.node, syntax.Call) and not origin.node.args and isinstance(origin.node.func, syntax.Name))
+            for origin in found
+        )
 
     def _call(
         self, node: syntax.Call, level: int, calls: tuple[str, ...], argument: bool, seen: frozenset[tuple[int, Span]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from cutile_lint.findings import Related
 from cutile_lint.records import dataclass
@@ -17,7 +17,7 @@ from cutile_lint.unit.flows.origins import Origin, origins
 from cutile_lint.unit.launches import KernelLaunch, Launch
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.machine.trace import Event, Tuning
-from cutile_lint.unit.machine.values import Known, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import Choice, Items, Known, Term, Value, alternatives
 from cutile_lint.unit.options.option_names import CLUSTER, OCCUPANCY, option_named
 from cutile_lint.unit.options.setters import (
     SENTINELS,
@@ -129,15 +129,38 @@ def grid_source(argument: OptionArgument) -> GridSource | None:
     for _, leaf in alternatives(argument.value):
         if any(source.op == "field" for source in plain_sources(leaf)):
             continue
-        for part in subterms(leaf):
+        for part in _own_parts(leaf):
             for hop in part.hops():
                 if hop.kind == "bound" and _GRID_NAME.match(hop.name):
                     return GridSource(hop.name, hop.place, turning_point(argument, [leaf, part])[0])
-            if isinstance(part, Term) and part.op == "call" and argument.program.role(part.name) == "get-num-sm":
+            if _is_num_sm(part, argument.program):
                 return GridSource(part.name.rsplit(".", 1)[-1], part.place, turning_point(argument, [leaf, part])[0])
         if (found := _same_as_grid(argument, leaf)) is not None:
             return found
     return None
+
+
+def _own_parts(value: Value) -> Iterator[Value]:
+    """The :func:`subterms`, without the list of configs behind a config."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        yield part
+        if isinstance(part, Term) and part.op != "config":
+            pending += reversed((*part.args, *part.keywords.values()))
+        elif isinstance(part, Choice):
+            pending += [inner for _, inner in reversed(part.alternatives)]
+        elif isinstance(part, Items):
+            pending += reversed(part.items)
+
+
+def _is_num_sm(part: Value, program: Program) -> TypeGuard[Term]:
+    """The number of the device's multiprocessors, from the runtime or from torch."""
+    if not isinstance(part, Term):
+        return False
+    return (part.op == "call" and program.role(part.name) == "get-num-sm") or (
+        part.op == "attr" and part.name == "multi_processor_count"
+    )
 
 
 def _same_as_grid(argument: OptionArgument, leaf: Value) -> GridSource | None:
@@ -161,7 +184,7 @@ def _same_as_grid(argument: OptionArgument, leaf: Value) -> GridSource | None:
                     return GridSource(
                         slot.name, argument.launch.argument_place(slot.index), turning_point(argument, [leaf, core])[0]
                     )
-            elif bound and any((hop.place, hop.name) in bound for inner in subterms(part) for hop in inner.hops()):
+            elif bound and any((hop.place, hop.name) in bound for inner in _own_parts(part) for hop in inner.hops()):
                 return GridSource(slot.name, argument.launch.argument_place(slot.index), turning_point(argument, [leaf, core])[0])
     return None
 
