@@ -112,6 +112,8 @@ class KernelLaunch:
     entry: Entry | None
     call: Term
     chain: dict[str, Term] = field(default_factory=dict)
+    #: when what is launched has this chain, on the event's path
+    condition: Condition = ()
 
     @property
     def place(self) -> Place:
@@ -155,14 +157,14 @@ def kernel_launches_in(trace: Trace, crate: Crate) -> list[KernelLaunch]:
     found = []
     for event in trace.events:
         if event.kind == "call" and event.name in LAUNCH_METHODS and event.target is not None:
-            for _, target in alternatives(event.target):
-                launch = _chain(event, target, crate)
+            for condition, target in alternatives(event.target):
+                launch = _chain(event, target, crate, condition)
                 if launch is not None:
                     found.append(launch)
     return found
 
 
-def _chain(event: Event, value: Value, crate: Crate) -> KernelLaunch | None:
+def _chain(event: Event, value: Value, crate: Crate, condition: Condition) -> KernelLaunch | None:
     chain: dict[str, Term] = {}
     while isinstance(value, Term) and value.op in ("method", "payload", "attr") and value.args:
         if value.op == "method":
@@ -174,8 +176,8 @@ def _chain(event: Event, value: Value, crate: Crate) -> KernelLaunch | None:
         return None
     if value.name.startswith("entry:"):
         name = value.name.removeprefix("entry:")
-        return KernelLaunch(event, name, crate.entries.get(name), value, chain)
+        return KernelLaunch(event, name, crate.entries.get(name), value, chain, condition)
     if "generics" in chain or "grid" in chain:
         name = value.name.rsplit("::", 1)[-1]
-        return KernelLaunch(event, name, crate.entries.get(name), value, chain)
+        return KernelLaunch(event, name, crate.entries.get(name), value, chain, condition)
     return None

@@ -17,7 +17,7 @@ def check(unit: KernelUnit) -> Iterator[Finding]:
         where = "any launch" if found.everywhere and len(found.launches) > 1 else f"the launch of {names}"
         declared = found.slot.declared_place
         lost = (
-            f"is dropped from the `CompileOptions` of {where} when `{found.beside.name}` is given"
+            f"is dropped from the `CompileOptions` of {where} when `{found.beside.name}` is {'' if found.when_given else 'not '}given"
             if found.beside is not None
             else ""
         )

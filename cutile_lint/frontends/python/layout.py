@@ -85,6 +85,14 @@ def enclosing(module: s.Module, node: s.Node) -> s.Node | None:
     return None
 
 
+def is_spread(module: s.Module, node: s.Node) -> bool:
+    """``*`` or ``**`` before a node spreads it: it stands for several values."""
+    outer = enclosing(module, node)
+    if isinstance(outer, s.Mapping):
+        return any(key is None and value is node for key, value in outer.items)
+    return (isinstance(outer, s.Arg) and outer.spread != "") or (isinstance(outer, s.Unary) and outer.op == "*splat")
+
+
 def trailing(source: Source, offset: int) -> re.Match[bytes] | None:
     """The rest of a line when only blanks and perhaps a comment (group 1) are left of it; group 2 is the line ending."""
     source.part(offset, line_end(source, offset))

@@ -46,6 +46,33 @@ def insert_after(source: Source, statement: Span, text: str) -> Edit:
     return Edit(source, end, end, source.newline + indent + _indented(source, text, indent))
 
 
+def begins_in_block(module: syntax.Module, statement: syntax.Stmt) -> bool:
+    """Other statements can stand before this one: it is not the bare value of a match arm, a closure or a macro's arm."""
+    around: list[syntax.Node] = [node for node in module.body if node.span.covers(statement.span)]
+    if not around:
+        return False
+    before = module.source.part(around[0].span.start, statement.span.start)
+    while around:
+        node = around.pop()
+        if isinstance(node, syntax.MacroArm) and not node.block and len(node.body) == 1 and node.body[0] is statement:
+            return False  # its braces are the arm's, and may stand for an expression
+        around += [child for child in node.children() if child.span.covers(statement.span)]
+    return _without_comments(before).rstrip().endswith((b"{", b"}", b";"))
+
+
+def comments_in(text: bytes) -> list[str]:
+    """The comments of a piece of Rust text."""
+    return [text[start:end].decode() for start, end, comment in hidden(text) if comment]
+
+
+def _without_comments(text: bytes) -> bytes:
+    found = bytearray(text)
+    for start, end, comment in hidden(text):
+        if comment:
+            found[start:end] = b" " * (end - start)
+    return bytes(found)
+
+
 def delete(source: Source, statement: Span) -> Deletion:
     """Take a statement away: with its lines when nothing else stands on them (a comment behind it goes too), else alone."""
     inside = any(comment for _, _, comment in hidden(source.part(*statement)))

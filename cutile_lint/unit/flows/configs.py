@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
@@ -22,6 +22,7 @@ from cutile_lint.unit.machine.values import (
     Value,
     alternatives,
     subterms,
+    with_conditions,
 )
 from cutile_lint.unit.options.option_names import option_named
 
@@ -62,20 +63,34 @@ class Config:
 
     def folder(self, tuning: Tuning) -> Folder:
         """Evaluates with this config as the tuner's ``cfg``."""
-        return tuning.answers.once(self, lambda: self._folder(tuning))
+        return tuning.answers.once(self, lambda: self._folder(tuning, lambda term: self._lookup(term, tuning), ("config",)))
 
-    def _folder(self, tuning: Tuning) -> Folder:
+    def undisturbed_folder(self, tuning: Tuning) -> Folder:
+        """The same where nothing is raised that would be caught."""
+
         def lookup(term: Term) -> Value | None:
-            if term.op == "field" and is_config(term.base, tuning):
-                return self.fields.get(term.name)
-            if term.op == "call" and term.name == "hasattr" and is_config(term.base, tuning) and isinstance(term.args[1], Known):
-                return Known(term.args[1].value in self.fields)
-            if term.op == "compare" and term.name in ("in", "not in") and is_config(term.args[1], tuning):
-                name = term.base
-                return Known((name.value in self.fields) is (term.name == "in")) if isinstance(name, Known) else None
-            return None
+            return Known(False) if term.op == "raised" else self._lookup(term, tuning)
 
-        return Folder(lookup, tuning.answers.once(Neutral, lambda: Neutral(lambda term: term.op == "config")))
+        return tuning.answers.once((self, "undisturbed"), lambda: self._folder(tuning, lookup, ("config", "raised")))
+
+    def _folder(self, tuning: Tuning, lookup: Callable[[Term], Value | None], symbols: tuple[str, ...]) -> Folder:
+        return Folder(lookup, tuning.answers.once((Neutral, symbols), lambda: Neutral(lambda term: term.op in symbols)))
+
+    def _lookup(self, term: Term, tuning: Tuning) -> Value | None:
+        if term.op == "field" and is_config(term.base, tuning):
+            return self.fields.get(term.name)
+        if term.op == "call" and term.name == "hasattr" and is_config(term.base, tuning) and isinstance(term.args[1], Known):
+            return Known(term.args[1].value in self.fields)
+        if term.op == "compare" and term.name in ("in", "not in") and is_config(term.args[1], tuning):
+            name = term.base
+            return Known((name.value in self.fields) is (term.name == "in")) if isinstance(name, Known) else None
+        return None
+
+    def lacks_field_of(self, value: Value) -> bool:
+        """A field that the value, or a condition in it, is made of is none of this config's."""
+        return any(
+            isinstance(part, Term) and part.op == "field" and part.name not in self.fields for part in with_conditions(value)
+        )
 
 
 def _declared_at(cls: Class, name: str) -> Place | None:

@@ -36,6 +36,9 @@ _FUNCTIONS: dict[str, Callable] = {
     "operator.index": operator.index, "math.ceil": math.ceil, "math.floor": math.floor, "len": len,
 }  # fmt: skip
 
+#: Conversions that take any ``i32`` from 0 on.
+_UNSIGNED = frozenset(f"{name}::try_from" for name in ("u32", "u64", "u128", "usize"))
+
 Outcome = tuple[Condition, object]
 
 
@@ -128,6 +131,11 @@ class Folder:
     def _term(self, term: Term, depth: int) -> list[Outcome]:
         if term.op in ("binary", "compare") and term.name in _OPERATORS:
             return self._combined(term.args, depth, _OPERATORS[term.name])
+        if term.op == "compare" and term.name == "is-variant" and (given := _made_unsigned(term.args[0])) is not None:
+            fits = isinstance(term.args[1], Known) and term.args[1].value == "Ok"
+            return self._combined((given,), depth, lambda one: (one >= 0) is fits)
+        if term.op == "payload" and term.name == "Ok.0" and (given := _made_unsigned(term.args[0])) is not None:
+            return self._outcomes(given, depth + 1)
         if term.op == "not":
             return self._combined(term.args, depth, operator.not_)
         if term.op == "unary" and term.name == "-":
@@ -197,6 +205,13 @@ class Folder:
                 except Exception:
                     results.append((path, UNKNOWN))
         return results
+
+
+def _made_unsigned(value: Value) -> Value | None:
+    """What ``u32::try_from(…)`` is given: a caller's ``i32``, which fits when it is not negative."""
+    if isinstance(value, Term) and value.op == "call" and value.name in _UNSIGNED and len(value.args) == 1:
+        return value.args[0]
+    return None
 
 
 class Neutral(Folder):

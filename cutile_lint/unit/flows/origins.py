@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Span
+from cutile_lint.unit.flows.handed_back import handed_back, helper_named
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.machine.trace import Event, Stop
-from cutile_lint.unit.machine.values import Partial, Value
+from cutile_lint.unit.machine.values import Partial, Term, Value
 
 _MAX_LEAVES = 40
+#: the kind of an origin that is the config itself
+_CONFIG = "config"
 
 
 @dataclass(slots=True, eq=False)
@@ -23,8 +26,9 @@ class Origin:
     """An expression that a value starts from.
 
     ``kind``: "constant", "name" (of the module or not found), "field" (``name`` of a config), "default" (the call ``node`` leaves out the
-    parameter ``name``), "other". ``level`` is the stack level it stands in. ``calls`` are the calls between it and the argument that
-    it was followed back from, outermost first, as source text of what is called; ``argument``: it is an argument on its own.
+    parameter ``name``), "helper" (a call whose result is none of its arguments), "other". ``level`` is the stack level it stands in.
+    ``calls`` are the calls between it and the argument that it was followed back from, outermost first, as source text of what is
+    called; ``argument``: it is an argument on its own.
     """
 
     kind: str
@@ -37,12 +41,16 @@ class Origin:
 
 
 def origins(event: Event, argument: Place, program: Program) -> list[Origin]:
-    """The expressions that an argument of an event's call starts from, in source order of the way back."""
+    """The expressions that an argument of an event's call starts from, in source order of the way back.
+
+    The config itself is none of them: it is where a value is read, not the value.
+    """
     tracer = _Tracer(event.stack, program)
     node = tracer.node_at(argument)
     if node is None:
         return []
-    return list(tracer.follow(node, len(event.stack) - 1, (), True, frozenset()))[:_MAX_LEAVES]
+    found = tracer.follow(node, len(event.stack) - 1, (), True, frozenset())
+    return [origin for origin in found if origin.kind != _CONFIG][:_MAX_LEAVES]
 
 
 def node_at(program: Program, place: Place, kind: type[syntax.Node] = syntax.Expr) -> syntax.Node | None:
@@ -88,7 +96,8 @@ class _Tracer:
         elif isinstance(node, syntax.Name):
             yield from self._name(node, level, calls, argument, seen)
         elif isinstance(node, syntax.Attr):
-            yield self.leaf("field", node, level, calls, argument, node.name)
+            kind = "field" if self._may_be_config(node.base, level, seen) else "other"
+            yield self.leaf(kind, node, level, calls, argument, node.name)
         elif isinstance(node, syntax.Index) and isinstance(node.index, syntax.Const):
             yield self.leaf("field", node, level, calls, argument, str(node.index.value))
         elif isinstance(node, syntax.Cond):
@@ -106,6 +115,15 @@ class _Tracer:
             for part in parts:
                 yield from self.follow(part, level, calls, False, seen)
 
+    def _may_be_config(self, node: syntax.Expr, level: int, seen: frozenset[tuple[int, Span]]) -> bool:
+        """Not what is read of another object (``_configs()[0]``), nor what a function makes of nothing."""
+        found = list(self.follow(node, level, (), False, seen))
+        return not found or not all(
+            origin.kind == "field"
+            or (isinstance(origin.node, syntax.Call) and not origin.node.args and isinstance(origin.node.func, syntax.Name))
+            for origin in found
+        )
+
     def _call(
         self, node: syntax.Call, level: int, calls: tuple[str, ...], argument: bool, seen: frozenset[tuple[int, Span]]
     ) -> Iterator[Origin]:
@@ -121,10 +139,25 @@ class _Tracer:
         ):
             yield self.leaf("field", node, level, calls, argument, str(node.args[0].value.value))
             return
-        if not node.args:
-            yield self.leaf("other", node, level, calls, argument)
-        for arg in node.args:
-            yield from self.follow(arg.value, level, (*calls, text), not arg.spread, seen)
+        helper = self._helper(node, level)
+        followed = handed_back(node, helper) if helper is not None else node.args
+        found = [
+            origin
+            for arg in followed
+            for origin in self.follow(arg.value, level, (*calls, text), not arg.spread, seen)
+        ]  # fmt: skip
+        if not followed or any(origin.kind == _CONFIG for origin in found):
+            yield self.leaf("helper" if node.args else "other", node, level, calls, argument)
+        else:
+            yield from found
+
+    def _helper(self, node: syntax.Call, level: int) -> syntax.Function | None:
+        """The project's function that a call in a file of Python calls by its name."""
+        source = self.stack[level].source
+        if not isinstance(node.func, syntax.Name) or not source.is_python:
+            return None
+        around = [function for owner in self._owners(level) if (function := self.stack[owner].frame.function) is not None]
+        return helper_named(node.func.id, source.path, around, self.program)
 
     # ── names ──
 
@@ -177,6 +210,10 @@ class _Tracer:
         given = frame.arguments
         names = [one.name for one in frame.function.params]
         at = names.index(param.name)
+        bound = given.get(at if param.kind != "keyword" else -1, param.name) if given is not None else None
+        if isinstance(bound, Term) and bound.op == "config":
+            yield self.leaf(_CONFIG, node, level, calls, argument)
+            return
         place = None
         missing = given is None
         if given is not None and param.name in given.keywords:

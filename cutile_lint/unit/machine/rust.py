@@ -500,12 +500,13 @@ class RustDialect(Dialect):
         if isinstance(value, Record):
             tests = [machine.match(item, machine.attribute(value, name, pattern)) for name, item in pattern.fields]
             return machine._all(tests, pattern)
+        tests: list[Value] = [Term("compare", "is-variant", (value, Known(last)), place=machine.place(pattern))]
         for position, item in enumerate(pattern.items):
             part = Term("payload", f"{last}.{position}", (value,), place=machine.place(item))
-            machine.match(item, part)
+            tests.append(machine.match(item, part))
         for name, item in pattern.fields:
-            machine.match(item, Term("attr", name, (value,), place=machine.place(item)))
-        return Term("compare", "is-variant", (value, Known(last)), place=machine.place(pattern))
+            tests.append(machine.match(item, Term("attr", name, (value,), place=machine.place(item))))
+        return machine._all(tests, pattern)
 
     def _match_choice(self, machine: Machine, pattern: syntax.Pattern, value: Choice, last: str) -> Value:
         """The paths on which the alternatives match, as one test; what they capture joined."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeGuard
 
 from cutile_lint.findings import Related
 from cutile_lint.records import dataclass
@@ -16,9 +17,10 @@ from cutile_lint.unit.flows.origins import Origin, origins
 from cutile_lint.unit.launches import KernelLaunch, Launch
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.machine.trace import Event, Tuning
-from cutile_lint.unit.machine.values import Known, Term, Value, alternatives, subterms
+from cutile_lint.unit.machine.values import Choice, Items, Known, Term, Value, alternatives
 from cutile_lint.unit.options.option_names import CLUSTER, OCCUPANCY, option_named
 from cutile_lint.unit.options.setters import (
+    SENTINELS,
     applied_options,
     inputs_in,
     is_options,
@@ -127,15 +129,38 @@ def grid_source(argument: OptionArgument) -> GridSource | None:
     for _, leaf in alternatives(argument.value):
         if any(source.op == "field" for source in plain_sources(leaf)):
             continue
-        for part in subterms(leaf):
+        for part in _own_parts(leaf):
             for hop in part.hops():
                 if hop.kind == "bound" and _GRID_NAME.match(hop.name):
                     return GridSource(hop.name, hop.place, turning_point(argument, [leaf, part])[0])
-            if isinstance(part, Term) and part.op == "call" and argument.program.role(part.name) == "get-num-sm":
+            if _is_num_sm(part, argument.program):
                 return GridSource(part.name.rsplit(".", 1)[-1], part.place, turning_point(argument, [leaf, part])[0])
         if (found := _same_as_grid(argument, leaf)) is not None:
             return found
     return None
+
+
+def _own_parts(value: Value) -> Iterator[Value]:
+    """The :func:`subterms`, without the list of configs behind a config."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        yield part
+        if isinstance(part, Term) and part.op != "config":
+            pending += reversed((*part.args, *part.keywords.values()))
+        elif isinstance(part, Choice):
+            pending += [inner for _, inner in reversed(part.alternatives)]
+        elif isinstance(part, Items):
+            pending += reversed(part.items)
+
+
+def _is_num_sm(part: Value, program: Program) -> TypeGuard[Term]:
+    """The number of the device's multiprocessors, from the runtime or from torch."""
+    if not isinstance(part, Term):
+        return False
+    return (part.op == "call" and program.role(part.name) == "get-num-sm") or (
+        part.op == "attr" and part.name == "multi_processor_count"
+    )
 
 
 def _same_as_grid(argument: OptionArgument, leaf: Value) -> GridSource | None:
@@ -159,7 +184,7 @@ def _same_as_grid(argument: OptionArgument, leaf: Value) -> GridSource | None:
                     return GridSource(
                         slot.name, argument.launch.argument_place(slot.index), turning_point(argument, [leaf, core])[0]
                     )
-            elif bound and any((hop.place, hop.name) in bound for inner in subterms(part) for hop in inner.hops()):
+            elif bound and any((hop.place, hop.name) in bound for inner in _own_parts(part) for hop in inner.hops()):
                 return GridSource(slot.name, argument.launch.argument_place(slot.index), turning_point(argument, [leaf, core])[0])
     return None
 
@@ -183,8 +208,9 @@ class UnappliedOption:
     launches: list[KernelLaunch]
     #: all launches of the export are without it
     everywhere: bool
-    #: the option that drops it where both are given; None: it never reaches them
+    #: the option that drops it where that one is given (``when_given``), or is not; None: it never reaches them
     beside: Slot | None = None
+    when_given: bool = True
 
 
 def unapplied_options(unit: KernelUnit) -> Iterator[UnappliedOption]:
@@ -196,9 +222,9 @@ def unapplied_options(unit: KernelUnit) -> Iterator[UnappliedOption]:
             if slot.option is None or slot.is_descriptor:
                 continue
             missing = [launch for launch in with_options if _reaches(launch, slot) is False]
-            beside = None
+            beside, given = None, True
             if not missing:
-                beside, missing = _dropped_by(boundary, slot, with_options)
+                beside, given, missing = _dropped_by(boundary, slot, with_options)
             if (
                 missing
                 and not crossed_setter(boundary, slot)
@@ -207,7 +233,7 @@ def unapplied_options(unit: KernelUnit) -> Iterator[UnappliedOption]:
                 )
             ):
                 everywhere = len(missing) == len(boundary.kernel_launches)
-                yield UnappliedOption(boundary, slot, slot.option, missing, everywhere, beside)
+                yield UnappliedOption(boundary, slot, slot.option, missing, everywhere, beside, given)
 
 
 def _reaches(launch: KernelLaunch, slot: Slot) -> bool | None:
@@ -225,23 +251,25 @@ def _is_applied(launch: KernelLaunch, slot: Slot, folder: Folder) -> bool:
     )
 
 
-def _dropped_by(boundary: Boundary, slot: Slot, launches: list[KernelLaunch]) -> tuple[Slot | None, list[KernelLaunch]]:
-    """Another option that is given too, and the launches whose options then are made anew without this one."""
-    for other in boundary.slots:
-        if other.option is not None and other.option != slot.option and not other.is_descriptor:
-            question = (_without, slot.name, slot.option, other.name)
-            if without := boundary.run.answers.once(question, lambda other=other: _without(slot, other, launches)):
-                return other, without
-    return None, []
+def _dropped_by(boundary: Boundary, slot: Slot, launches: list[KernelLaunch]) -> tuple[Slot | None, bool, list[KernelLaunch]]:
+    """Another option, whether it is given, and the launches whose options then are without this one."""
+    for number in (2, *SENTINELS):
+        for other in boundary.slots:
+            if other.option is not None and other.option != slot.option and not other.is_descriptor:
+                question = (_without, slot.name, slot.option, other.name, number)
+                ask = partial(_without, slot, {slot.name: 2, other.name: number}, launches)
+                if without := boundary.run.answers.once(question, ask):
+                    return other, number > 0, without
+    return None, True, []
 
 
-def _without(slot: Slot, other: Slot, launches: list[KernelLaunch]) -> list[KernelLaunch]:
-    """The launches whose options are without the slot's where another one is given too."""
-    both = with_inputs({slot.name: 2, other.name: 2})
+def _without(slot: Slot, numbers: dict[str, int], launches: list[KernelLaunch]) -> list[KernelLaunch]:
+    """The launches whose options are without the slot's for these numbers."""
+    folder = with_inputs(numbers)
     return [
         launch
         for launch in launches
-        if is_options(launch.options) and both.holds(launch.path) is not False and not _is_applied(launch, slot, both)
+        if is_options(launch.options) and folder.holds(launch.path) is not False and not _is_applied(launch, slot, folder)
     ]
 
 
@@ -265,7 +293,18 @@ def unattached_launches(unit: KernelUnit) -> Iterator[tuple[Boundary, KernelLaun
     """Launches without ``.compile_options(…)`` in exports that take or build options."""
     for boundary in unit.boundary:
         if not boundary.run.trace.gaps and has_options(boundary):
-            yield from ((boundary, launch) for launch in boundary.kernel_launches if "compile_options" not in launch.chain)
+            without = [launch for launch in boundary.run.launches if "compile_options" not in launch.chain]
+            left_out = [launch for launch in without if not _leaves_nothing_out(boundary, launch)]
+            yield from ((boundary, launch) for launch in {(one.entry_name, one.place): one for one in left_out}.values())
+
+
+def _leaves_nothing_out(boundary: Boundary, launch: KernelLaunch) -> bool:
+    """Only callers that give no option get there, and the export has none of its own: default options change nothing."""
+    slots = [slot for slot in boundary.slots if slot.option is not None and not slot.is_descriptor]
+    path = launch.path + launch.condition
+    if not slots or any(with_input(slot.name, 2).holds(path) is not False for slot in slots):
+        return False
+    return all(inputs_in(applied.value) for other in boundary.run.launches for applied in applied_options(other.options))
 
 
 @dataclass(slots=True, eq=False)

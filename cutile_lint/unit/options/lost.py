@@ -13,11 +13,14 @@ from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.flows.configs import Config, configs_of, fields_read
 from cutile_lint.unit.flows.fold import UNKNOWN, Folder
 from cutile_lint.unit.flows.origins import Origin, node_at
+from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.linking.where import level_of, stop_of
 from cutile_lint.unit.machine.paths import contradictory
+from cutile_lint.unit.machine.trace import Tuning
 from cutile_lint.unit.machine.values import Condition, Value, alternatives
 from cutile_lint.unit.options.arguments import OptionArgument, grid_source, is_swapped
 from cutile_lint.unit.options.option_names import option_named
+from cutile_lint.unit.options.other_devices import is_for_other_devices
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -106,20 +109,34 @@ def _lost_by_configs(
         expected, name = config.explicit(argument.option), config.field_of(argument.option)
         if expected is None or name is None or tuning is None:
             continue
-        folder = config.folder(tuning)
-        if folder.holds(launch) is False:
+        if config.folder(tuning).holds(launch) is False:
             continue
-        for condition, leaf in leaves:
-            if folder.holds(condition) is False or contradictory(launch, config.path, condition):
+        for leaf, condition, got in _arriving(argument, config, tuning, leaves):
+            if got != expected and is_for_other_devices(argument.unit, argument.option, launch + config.path, condition):
                 continue
-            for _, got in folder.outcomes(leaf, launch + config.path + condition):
-                if got is not UNKNOWN and isinstance(got, int):
-                    found.append(LostValue(name, expected, int(got), leaf, config.place_of(name)))
+            found.append(LostValue(name, expected, got, leaf, config.place_of(name)))
     clamped = {leaf.key() for _, leaf in leaves if _carries(leaf, argument.option) and not _collapses(leaf, found)}
     found = [value for value in found if value.got != value.expected and value.leaf.key() not in clamped]
     # explicit values that are all 1, left to the compiler, whose entries hint nothing else: the same launch
     same = all(value.expected == 1 for value in found) and not hinted(argument.boundary, argument.option)
     yield from (value for value in found if not (same and value.got <= 0))
+
+
+def _arriving(
+    argument: OptionArgument, config: Config, tuning: Tuning, leaves: list[tuple[Condition, Value]]
+) -> Iterator[tuple[Value, Condition, int]]:
+    """The numbers that the slot gets for a config, each with the value that gives it and when.
+
+    What is done after an exception counts where a field is read that the config does not have: else nothing is known to be raised.
+    """
+    folder = config.folder(tuning) if config.lacks_field_of(argument.value) else config.undisturbed_folder(tuning)
+    base = argument.launch.path + config.path
+    for condition, leaf in leaves:
+        if folder.holds(condition) is False or contradictory(base, condition):
+            continue
+        for more, got in folder.outcomes(leaf, base + condition):
+            if got is not UNKNOWN and isinstance(got, int):
+                yield leaf, condition + more, int(got)
 
 
 def _collapses(leaf: Value, values: list[LostValue]) -> bool:
@@ -169,7 +186,9 @@ def _lost_to_reference(
             if folder.holds(condition) is False or contradictory(base, condition):
                 continue
             for more, got in folder.outcomes(leaf, base + condition):
-                if got is not UNKNOWN and isinstance(got, int):
+                if got is UNKNOWN or not isinstance(got, int):
+                    continue
+                if not is_for_other_devices(unit, argument.option, base, condition + more):
                     yield from _missed(unit, argument, int(got), leaf, base + condition + more)
 
 
@@ -214,6 +233,8 @@ def _made_instead(argument: OptionArgument, lost: LostValue, configs: list[Confi
 
     def rank(origin: Origin) -> int:
         value = _constant(origin.node, lost)
+        if origin.kind == "name" and _module_constant(argument.program, origin, lost.got) != lost.got:
+            return 4
         if value is None and lost.got <= 0:
             return 0  # what a helper turns into the sentinel
         return 1 if value == lost.got else 2 if origin.kind in ("default", "name", "constant") else 3
@@ -227,6 +248,15 @@ def _constant(node: syntax.Expr, other: object) -> object:
         number = node.operand.value
         return -number if isinstance(number, int) else other
     return node.value if isinstance(node, syntax.Const) else other
+
+
+def _module_constant(program: Program, origin: Origin, other: object) -> object:
+    """The number that a module gives to a name, else ``other``."""
+    module = program.module(origin.place.source.path)
+    for statement in module.body if module is not None else ():
+        if isinstance(statement, syntax.Assign) and statement.value is not None and statement.name == origin.name:
+            return _constant(statement.value, other)
+    return other
 
 
 def _made_at(argument: OptionArgument, leaf: Value) -> Origin | None:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.python import rewrite
-from cutile_lint.frontends.python.layout import enclosing
+from cutile_lint.frontends.python.layout import enclosing, is_spread
 from cutile_lint.sources import Place
 from cutile_lint.unit.flows.configs import configs_of, is_config
+from cutile_lint.unit.flows.handed_back import helper_named, names_handed_back
 from cutile_lint.unit.flows.origins import Origin, named_values, node_at
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.linking.where import level_of
@@ -39,7 +40,9 @@ def forward_value(lost: LostOption) -> Fix | None:
             return None  # a dict may bring the argument on another path
         added = rewrite.add_argument(module, origin.node, text, origin.name)
         return _fix(message, added, safe=True)
-    if origin.argument:
+    if is_spread(module, origin.node):
+        return None
+    if origin.argument and origin.kind != "helper":  # what else a helper is for is not known
         return _fix(message, rewrite.replace_expression(module, origin.node, text), safe=True)
     node = _whole_choice(module, origin.node, text)
     return _fix(message, rewrite.replace_expression(module, node, text), safe=False)
@@ -101,7 +104,7 @@ def _in_idiom(lost: LostOption, origin: Origin, module: syntax.Module, text: str
     helper = next((call for call in siblings if call not in _CONVERSIONS and not call.endswith("_desc")), None)
     if helper is None and lost.nullable:
         helper = _option_helper(module)
-    if helper is not None and _is_visible(module, helper):
+    if helper is not None and _is_visible(module, helper) and _converts(lost.argument.program, module, helper):
         return f"{helper}({text})"
     if lost.nullable:
         return f"(-1 if {text} is None else {text})"
@@ -133,6 +136,12 @@ def _option_helper(module: syntax.Module) -> str | None:
     return None
 
 
+def _converts(program: Program, module: syntax.Module, name: str) -> bool:
+    """What a helper gives is made of its argument, as far as can be told: not of a config's fields."""
+    function = helper_named(name, module.source.path, [], program)
+    return function is None or not names_handed_back(function).isdisjoint(param.name for param in function.params)
+
+
 def _is_visible(module: syntax.Module, name: str) -> bool:
     head = name.split(".")[0]
     for statement in module.body:
@@ -158,6 +167,8 @@ def exchange(program: Program, first: Place, second: Place, message: str) -> Fix
     module = program.module(first.source.path)
     nodes = [node_at(program, place) for place in (first, second)]
     if module is None or first.source.path != second.source.path or not all(isinstance(node, syntax.Expr) for node in nodes):
+        return None
+    if any(is_spread(module, node) for node in nodes if node is not None):
         return None
     one = rewrite.replace_expression(module, nodes[0], second.text)  # type: ignore[arg-type]
     other = rewrite.replace_expression(module, nodes[1], first.text)  # type: ignore[arg-type]
@@ -187,7 +198,7 @@ def leave_or_forward(argument: OptionArgument, place: Place) -> Fix | None:
         return None
     module = argument.program.module(place.source.path)
     node = node_at(argument.program, place)
-    if module is None or not isinstance(node, syntax.Expr):
+    if module is None or not isinstance(node, syntax.Expr) or is_spread(module, node):
         return None
     configs = configs_of(argument.tuning) if argument.tuning is not None else None
     field = next((name for config in configs or () if (name := config.field_of(argument.option)) is not None), None)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from cutile_lint.findings import Applicability, Edit, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust import rewrite
+from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.sources.lines import line_start
@@ -40,12 +41,11 @@ def guard_setter(event: Event, program: Program) -> Fix | None:
         return None
     if node.func.name not in SETTERS:  # the field is written: no call to guard
         return None
-    statement = _statement(module, event.place)
-    base, value = source.slice(node.func.base.span), source.slice(node.args[0].value.span)
-    call = f".{node.func.name}({value})"
-    test = f"{_tested(source, node.args[0].value)} > 0"
-    edits = _guarded(source, statement, node, base, call, test)
-    return Fix(f"call `{node.func.name}` only for values above 0", tuple(edits), Applicability.SAFE)
+    guarded = _guarded(module, _statement(module, event.place), _Setter(source, node))
+    kept = "".join(edit.content for edit in guarded)
+    lost = any(comment not in kept for edit in guarded for comment in rewrite.comments_in(source.part(edit.start, edit.end)))
+    level = Applicability.UNSAFE if lost else Applicability.SAFE
+    return Fix(f"call `{node.func.name}` only for values above 0", tuple(guarded), level)
 
 
 def _is_repeated_link(node: syntax.Expr) -> bool:
@@ -55,32 +55,73 @@ def _is_repeated_link(node: syntax.Expr) -> bool:
     return isinstance(node, syntax.Name) and node.id == syntax.LAST
 
 
-def _guarded(source: Source, statement: syntax.Stmt | None, node: syntax.Call, base: str, call: str, test: str) -> list[Edit]:
-    assert isinstance(node.func, syntax.Attr)
+@dataclass(slots=True)
+class _Setter:
+    """The call of a setter ``base.name(value)``."""
+
+    source: Source
+    node: syntax.Call
+
+    @property
+    def method(self) -> syntax.Attr:
+        assert isinstance(self.node.func, syntax.Attr)
+        return self.node.func
+
+    @property
+    def base(self) -> str:
+        return self.source.slice(self.method.base.span)
+
+    @property
+    def call(self) -> str:
+        return f".{self.method.name}({self.source.slice(self.node.args[0].value.span)})"
+
+    @property
+    def test(self) -> str:
+        return f"{_tested(self.source, self.node.args[0].value)} > 0"
+
+    @property
+    def comments(self) -> list[str]:
+        """Those beside the call's own name and value."""
+        value, link = self.node.args[0].value.span, Span(self.method.base.span.end, self.node.span.end)
+        parts = self.source.part(link.start, value.start), self.source.part(value.end, link.end)
+        return [comment for part in parts for comment in rewrite.comments_in(part)]
+
+    @property
+    def above(self) -> str:
+        """The comments as lines above a statement."""
+        return "".join(f"{comment}\n" for comment in self.comments)
+
+    @property
+    def link(self) -> str:
+        """The call for an expression, with its comments where there are any."""
+        return self.source.slice(Span(self.method.base.span.end, self.node.span.end)) if self.comments else self.call
+
+
+def _guarded(module: syntax.Module, statement: syntax.Stmt | None, setter: _Setter) -> list[Edit]:
+    source, node, test = setter.source, setter.node, setter.test
     if isinstance(statement, syntax.Assign) and statement.value is node and len(statement.targets) == 1 and not statement.op:
         target = statement.targets[0]
         if isinstance(target, syntax.Name) and statement.pattern is None:
-            if not statement.declares and base == target.id:
-                return [
-                    rewrite.replace(
-                        source, statement.span, _block(source, statement, f"if {test} {{", f"{target.id} = {target.id}{call};")
-                    )
-                ]
+            if not statement.declares and setter.base == target.id:
+                text = _block(source, statement, setter.above, f"if {test} {{", f"{target.id} = {target.id}{setter.call};")
+                return [rewrite.replace(source, statement.span, text)]
             if statement.declares:
+                text = setter.above + _conditional(target.id, setter.call, test, mutable=statement.mutable)
                 return [
-                    rewrite.replace(source, node.span, base),
-                    rewrite.insert_after(source, statement.span, _conditional(target.id, call, test, mutable=statement.mutable)),
+                    rewrite.replace(source, node.span, setter.base),
+                    rewrite.insert_after(source, statement.span, text),
                 ]
-    name = "options" if re.search(r"\bopts\b", call + test) else "opts"
-    choice = f"if {test} {{ {name}{call} }} else {{ {name} }}"
+    name = "options" if re.search(r"\bopts\b", setter.call + test) else "opts"
+    choice = f"if {test} {{ {name}{setter.link} }} else {{ {name} }}"
     whole = isinstance(statement, (syntax.Return, syntax.Result)) and statement.value is node
-    if whole and statement is not None and (isinstance(statement, syntax.Result) or getattr(statement, "implicit", False)):
+    tail = isinstance(statement, syntax.Result) or (statement is not None and getattr(statement, "implicit", False))
+    if whole and tail and statement is not None and rewrite.begins_in_block(module, statement):
         return [
-            rewrite.insert_before(source, statement.span, f"let {name} = {base};"),
+            rewrite.insert_before(source, statement.span, f"let {name} = {setter.base};"),
             rewrite.replace(source, node.span, choice),
         ]
-    text = f"{{ let {name} = {base}; {choice} }}"
-    if statement is not None and statement.span.start == node.span.start:
+    text = f"{{ let {name} = {setter.base}; {choice} }}"
+    if statement is not None and statement.span.start == node.span.start and not whole:
         text = f"({text})"
     return [rewrite.replace(source, node.span, text)]
 
@@ -92,10 +133,11 @@ def _conditional(name: str, call: str, test: str, *, mutable: bool) -> str:
     return f"let {name} = if {test} {{ {name}{call} }} else {{ {name} }};"
 
 
-def _block(source: Source, statement: syntax.Stmt, head: str, line: str) -> str:
+def _block(source: Source, statement: syntax.Stmt, above: str, head: str, line: str) -> str:
     before = source.part(line_start(source, statement.span.start), statement.span.start).decode()
     indent = before if not before.strip() else ""
-    return f"{head}\n{indent}    {line}\n{indent}}}" if before and not before.strip() else f"{head} {line} }}"
+    above = above.replace("\n", f"\n{indent}")
+    return above + (f"{head}\n{indent}    {line}\n{indent}}}" if before and not before.strip() else f"{head} {line} }}")
 
 
 def _tested(source: Source, value: syntax.Expr) -> str:
@@ -116,7 +158,7 @@ def attach_options(boundary: Boundary, launch: KernelLaunch, program: Program) -
         return None
     source = place.source
     module, node = program.module(source.path), node_at(program, place)
-    if module is None or not isinstance(node, syntax.Expr):
+    if module is None or not isinstance(node, syntax.Expr) or _is_attached_too(boundary, launch):
         return None
     found = _visible_options(module, source, place)
     if found is not None:
@@ -138,7 +180,7 @@ def attach_options(boundary: Boundary, launch: KernelLaunch, program: Program) -
     lines = ["let mut opts = " + _default(source) + "::default();"]
     slots = [slot for slot in boundary.slots if slot.option is not None and not _is_hidden(slot, module, place)]
     lines += [f"if {slot.name} > 0 {{\n    opts = opts.{slot.option}({_typed(slot)});\n}}" for slot in slots]
-    if not slots:
+    if not slots or not rewrite.begins_in_block(module, statement):
         return None
     edits = [
         rewrite.insert_before(source, statement.span, "\n".join(lines)),
@@ -147,6 +189,11 @@ def attach_options(boundary: Boundary, launch: KernelLaunch, program: Program) -
     return Fix(
         f"build options from the export's arguments and attach them to `{launch.entry_name}`", tuple(edits), Applicability.SAFE
     )
+
+
+def _is_attached_too(boundary: Boundary, launch: KernelLaunch) -> bool:
+    """On another path the same launch gets its options: they are attached further on in its chain."""
+    return any(other.place == launch.place and "compile_options" in other.chain for other in boundary.run.launches)
 
 
 def _default(source: Source) -> str:
@@ -342,7 +389,7 @@ def _to_variable(
         text = _conditional(given.id, call, f"{slot.name} > 0", mutable=declared.mutable)
         return [rewrite.insert_after(source, last.span, text)]
     statement = _statement(module, place)
-    if statement is None:
+    if statement is None or not rewrite.begins_in_block(module, statement):
         return None
     text = _conditional(given.id, f".{slot.option}({_typed(slot)})", f"{slot.name} > 0", mutable=False)
     return [rewrite.insert_before(source, statement.span, text)]

@@ -42,6 +42,15 @@ def inputs_in(value: Value) -> set[str]:
     return {part.name for part in subterms(value) if isinstance(part, Term) and part.op == "input"}
 
 
+def inputs_tested(test: Value) -> set[str]:
+    """Names of the export's parameters that a test speaks of, conditions of its choices included."""
+    found = inputs_in(test)
+    for path, _ in alternatives(test):
+        for literal in path:
+            found |= inputs_in(literal.test)
+    return found
+
+
 def applied_options(options: Value | None) -> list[AppliedOption]:
     """All setter calls in the alternatives of an options value."""
     return [] if options is None else [option for path, one in alternatives(options) for option in _chain(path, one)]
@@ -105,7 +114,7 @@ def _sentinel(event: Event, name: str, trace: Trace) -> int | None:
             numbers = {**others, name: number}
             folder = with_inputs(numbers)
             # conditions that do not speak of the parameters let them through
-            path = tuple(literal for literal in event.path if not numbers.keys().isdisjoint(_names(literal.test)))
+            path = tuple(literal for literal in event.path if not numbers.keys().isdisjoint(inputs_tested(literal.test)))
             if folder.holds(path) is not True or _asserted(event, name, folder, trace):
                 continue
             results = [result for _, result in folder.outcomes(setter_value(event))]
@@ -117,7 +126,7 @@ def _sentinel(event: Event, name: str, trace: Trace) -> int | None:
 def _other_options(path: Condition, name: str) -> Iterator[dict[str, int]]:
     """Values of the other options that a path's tests of the parameter speak of: open, then each given or left to the compiler."""
     yield {}
-    names = {other for literal in path if name in (asked := _names(literal.test)) for other in asked} - {name}
+    names = {other for literal in path if name in (asked := inputs_tested(literal.test)) for other in asked} - {name}
     others = sorted(other for other in names if option_named(other) is not None)
     if 0 < len(others) <= _MAX_OTHERS:
         for numbers in product((2, -1), repeat=len(others)):
@@ -127,15 +136,7 @@ def _other_options(path: Condition, name: str) -> Iterator[dict[str, int]]:
 def _asserted(event: Event, name: str, folder: Folder, trace: Trace) -> bool:
     """An assertion before the event does not hold."""
     return any(
-        earlier.kind == "panic" and earlier.value is not None and name in _names(earlier.value)
+        earlier.kind == "panic" and earlier.value is not None and name in inputs_tested(earlier.value)
         and folder.holds((Literal(earlier.value, True),)) is not True
         for earlier in trace.events[: event.order]
     )  # fmt: skip
-
-
-def _names(test: Value) -> set[str]:
-    found = inputs_in(test)
-    for path, _ in alternatives(test):
-        for literal in path:
-            found |= inputs_in(literal.test)
-    return found

@@ -22,7 +22,7 @@ from cutile_lint.unit.options.arguments import (
     way,
 )
 from cutile_lint.unit.options.option_names import CLUSTER, OCCUPANCY, option_named
-from cutile_lint.unit.options.setters import applied_options, inputs_in
+from cutile_lint.unit.options.setters import applied_options, inputs_in, inputs_tested, setter_events
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -138,35 +138,60 @@ def _turning_point(argument: OptionArgument) -> tuple[Place, str]:
 # ── in the export ──────────────────────────────────────────────────────────
 
 
+@dataclass(slots=True)
+class _Crossed:
+    """A parameter of the export at the setter of the other option, or where a macro or helper takes it for that one.
+
+    ``asked``: the options' parameters that the tests around the setter speak of.
+    """
+
+    place: Place
+    receiver: str
+    slot: Slot
+    asked: set[str]
+
+
 def _in_export(boundary: Boundary) -> Iterator[Swap]:
     """Parameters named for one option that reach the setter of the other."""
-    points: dict[str, tuple[Place, str, Slot]] = {}
-    for launch in boundary.kernel_launches:
-        for applied in applied_options(launch.options):
-            if applied.name not in _PAIR or applied.place is None:
-                continue
-            for name in inputs_in(applied.value):
-                slot, named = boundary.slot_named(name), option_named(name)
-                if slot is None or named not in _PAIR or named == applied.name or len(inputs_in(applied.value)) > 1:
-                    continue
-                place, receiver = _handed_over(applied.value, applied.name) or (_argument(applied.place, name), applied.name)
-                points.setdefault(named, (place, receiver, slot))
-    first = next(iter(sorted(points.values(), key=lambda point: point[0].span.start)), None)
+    points = _crossed(boundary)
+    first = next(iter(sorted(points.values(), key=lambda point: point.place.span.start)), None)
     if first is None:
         return
-    place, receiver, slot = first
-    others = [point for point in points.values() if point is not first]
-    related = [(other, f"`{one.name}` is passed here") for other, _, one in others]
-    related += [
-        (one.place, one.message)
-        for one in rust_way(boundary, slot)
-        if one.place not in (place, *(other for other, _, _ in others))
-    ]
-    wanted = others[0][2].name if others else receiver
-    fix = _exchanged(place, others[0][0], slot.name, wanted) if others else _corrected(boundary, place, slot)
-    yield Swap(
-        place, slot.name, wanted, receiver, _other(option_named(slot.name)), related, fix, None, boundary.export.function.name
-    )
+    slot, other = first.slot, next((point for point in points.values() if point is not first), None)
+    related = [(other.place, f"`{other.slot.name}` is passed here")] if other is not None else []
+    known = {first.place, *(place for place, _ in related)}
+    related += [(one.place, one.message) for one in rust_way(boundary, slot) if one.place not in known]
+    wanted = other.slot.name if other is not None else first.receiver
+    fix = _exchanged(first, other) if other is not None else _corrected(boundary, first)
+    option = _other(option_named(slot.name))
+    name = boundary.export.function.name
+    yield Swap(first.place, slot.name, wanted, first.receiver, option, related, fix, None, name)
+
+
+def _crossed(boundary: Boundary) -> dict[str, _Crossed]:
+    """The first crossed place for each option that is crossed."""
+    points: dict[str, _Crossed] = {}
+    for launch in boundary.kernel_launches:
+        for applied in applied_options(launch.options):
+            names = inputs_in(applied.value)
+            if applied.name not in _PAIR or applied.place is None or len(names) != 1:
+                continue
+            name = next(iter(names))
+            slot, named = boundary.slot_named(name), option_named(name)
+            if slot is None or named not in _PAIR or named == applied.name:
+                continue
+            place, receiver = _handed_over(applied.value, applied.name) or (_argument(applied.place, name), applied.name)
+            points.setdefault(named, _Crossed(place, receiver, slot, _asked(boundary, applied.place)))
+    return points
+
+
+def _asked(boundary: Boundary, setter: Place) -> set[str]:
+    """The options' parameters that decide whether the setter is called; it runs once for each value of the options before it."""
+    events = [event for event in setter_events(boundary.run.trace) if event.place == setter]
+    literals = {literal.key(): literal for event in events for literal in event.path}
+    always = set(literals).intersection(*({literal.key() for literal in event.path} for event in events))
+    names = {name for key in always for name in inputs_tested(literals[key].test)}
+    return {name for name in names if option_named(name) in _PAIR}
 
 
 def _other(option: str | None) -> str:
@@ -195,27 +220,57 @@ def _argument(setter: Place, name: str) -> Place:
     return Place(setter.source, Span(start, start + len(name.encode())))
 
 
-def _corrected(boundary: Boundary, place: Place, slot: Slot) -> Fix | None:
-    """One parameter at the other option's setter: call its own setter there, or hand the right parameter to the macro."""
-    source, named = place.source, option_named(slot.name) or ""
+def _renamed(point: _Crossed) -> Edit | None:
+    """The setter of the parameter's own option instead of the one that is called with it; None where no setter is called with it."""
+    place, named = point.place, option_named(point.slot.name) or ""
     wrong = _other(named)
-    call = f"{wrong}(".encode()
-    if place.text == slot.name and source.part(max(place.span.start - len(call), 0), place.span.start) == call:
-        start = place.span.start - len(call)
-        edit = Edit(source, start, start + len(wrong), named)
-        return Fix(f"call the setter `{named}`", (edit,), Applicability.SAFE)
-    right = next((other for other in boundary.slots if option_named(other.name) == wrong), None)
-    if right is not None and place.text == slot.name and source is boundary.export.source:
-        edit = Edit(source, place.span.start, place.span.end, right.name)
-        return Fix(f"pass `{right.name}` there", (edit,), Applicability.SAFE)
+    start = place.span.start - len(f"{wrong}(")
+    if place.text != point.slot.name or place.source.part(max(start, 0), place.span.start) != f"{wrong}(".encode():
+        return None
+    return Edit(place.source, start, start + len(wrong), named)
+
+
+def _passed(point: _Crossed, name: str) -> Edit | None:
+    """Another parameter in the place of this one."""
+    place = point.place
+    return Edit(place.source, place.span.start, place.span.end, name) if place.text == point.slot.name else None
+
+
+def _corrected(boundary: Boundary, point: _Crossed) -> Fix | None:
+    """One parameter at the other option's setter: call its own setter there, or pass the right parameter; as the test around it says."""
+    own, named = point.slot.name, option_named(point.slot.name)
+    right = next((other.name for other in boundary.slots if option_named(other.name) == _other(named)), None)
+    renamed = _renamed(point)
+    if renamed is not None and not point.asked - {own} and not _is_applied(boundary, own, named):
+        return Fix(f"call the setter `{named}`", (renamed,), Applicability.SAFE)
+    passed = _passed(point, right) if right is not None and point.place.source is boundary.export.source else None
+    if passed is not None and (renamed is None or not point.asked - {right}):
+        return Fix(f"pass `{right}` there", (passed,), Applicability.SAFE)
     return None
 
 
-def _exchanged(first: Place, second: Place, one: str, other: str) -> Fix | None:
-    if first.source.path != second.source.path or first.text != one or second.text != other:
+def _is_applied(boundary: Boundary, name: str, option: str | None) -> bool:
+    """The parameter reaches its own option's setter too."""
+    launches = boundary.kernel_launches
+    return any(
+        applied.name == option and name in inputs_in(applied.value)
+        for launch in launches for applied in applied_options(launch.options)
+    )  # fmt: skip
+
+
+def _exchanged(first: _Crossed, second: _Crossed) -> Fix | None:
+    """Exchange the names of the setters where the tests around them are of the values passed, else what is passed."""
+    if first.place.source.path != second.place.source.path:
         return None
-    edits = [
-        Edit(first.source, first.span.start, first.span.end, other),
-        Edit(second.source, second.span.start, second.span.end, one),
-    ]
-    return Fix(f"exchange `{one}` and `{other}`", tuple(sorted(edits, key=lambda edit: edit.start)), Applicability.SAFE)
+    one, other = first.slot.name, second.slot.name
+    renamed, passed = (_renamed(first), _renamed(second)), (_passed(first, other), _passed(second, one))
+    if (renamed[0] is None) != (renamed[1] is None):
+        return None
+    if renamed[0] is None or (not first.asked - {other} and not second.asked - {one}):
+        edits, message = passed, f"exchange `{one}` and `{other}`"
+    elif not first.asked - {one} and not second.asked - {other}:
+        edits, message = renamed, f"exchange the setters of `{one}` and `{other}`"
+    else:
+        return None
+    found = [edit for edit in edits if edit is not None]
+    return Fix(message, tuple(sorted(found, key=lambda edit: edit.start)), Applicability.SAFE) if len(found) == 2 else None
