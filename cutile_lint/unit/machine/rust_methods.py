@@ -114,6 +114,8 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
     place = machine.place(node)
     if name in _SIGNS and not args:
         return machine.compare(_SIGNS[name], base, Known(0), node)
+    if name == "contains" and len(args) == 1 and isinstance(base, Term) and base.op == "range":
+        return _in_range(machine, base, args[0], node)
     if name in ("then", "then_some") and len(args) == 1:
         yes, no = machine.split(base)
         none = Term("external", "None", place=place)
@@ -172,6 +174,19 @@ def _converted(machine: Machine, base: Value, name: str, args: list[Value], node
     if not yes and not no:
         return filled()
     return machine.choice(machine.branches([(yes, filled), (no, empty)]), place)
+
+
+def _in_range(machine: Machine, bounds: Term, value: Value, node: syntax.Node) -> Value:
+    """``(low..high).contains(&value)`` as the comparisons that it is."""
+    low, high = bounds.args
+    tests = [machine.compare(">=", value, low, node)] if not _is_open(low) else []
+    if not _is_open(high):
+        tests.append(machine.compare("<=" if bounds.name == "..=" else "<", value, high, node))
+    return machine._all(tests, node)
+
+
+def _is_open(bound: Value) -> bool:
+    return isinstance(bound, Known) and bound.value is None
 
 
 def _exchange(machine: Machine, base: Term, name: str, args: list[Value], node: syntax.Node) -> Value | None:
