@@ -304,6 +304,15 @@ def _items(machine: Machine, base: Items, name: str, args: list[Value], node: sy
     if name == "len" and not base.open and not any(base.conditions):
         return Known(len(base.items), machine.place(node))
     machine.steps += len(base.items)
+    if (
+        name == "windows"
+        and not base.open
+        and len(args) == 1
+        and isinstance(size := args[0], Known)
+        and isinstance(size.value, int)
+    ):
+        parts = [base.items[at : at + size.value] for at in range(len(base.items) - size.value + 1)] if size.value > 0 else []
+        return Items("list", [Items("list", part) for part in parts], machine.place(node))
     if name == "chain" and args:
         result = Items("list", list(base.items), machine.place(node), list(base.conditions))
         machine.extend_items(result, args[0])
