@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: ABIs of functions that C calls.
+_FOREIGN = frozenset(["C", "C-unwind", "system", "system-unwind"])
 #: A name that is imported and handed on more often is not followed to its end.
 _MAX_IMPORTS = 8
 
@@ -131,7 +133,7 @@ class Crate:
                 entry = Entry(function, source, device, attribute)
                 self.entries.setdefault(function.name, entry)
                 self._entry_functions[id(function)] = entry
-        if function.abi == "C":
+        if function.abi in _FOREIGN:
             self.exports.append(Export(function, source, _export_name(function)))
 
     def _collect_methods(self, node: syntax.ClassDef, source: Source) -> None:

@@ -16,7 +16,7 @@ from cutile_lint.regex import regex
 from cutile_lint.sources.discovery import SKIPPED_FOLDERS, repository_root
 from cutile_lint.sources.workspace import Workspace
 
-_EXPORT = regex(rb'\bextern\s+"C"\s+fn\s+(\w+)|\bexport_name\s*=\s*"(\w+)"')
+_EXPORT = regex(rb'\bextern\s+(?:"(?:C|system)(?:-unwind)?"\s+)?fn\s+(\w+)|\bexport_name\s*=\s*"(\w+)"')
 _SYMBOL = regex(rb"\bcutile_\w+")
 _INCLUDE = regex(rb'include!\s*\(\s*"([^"]+)"\s*\)|#\[path\s*=\s*"([^"]+)"\]')
 _DECLARED = regex(rb"\bmod\s+(\w+)\s*;")
@@ -225,7 +225,7 @@ class Layout:
 
     def _exporting(self, path: Path) -> list[bytes]:
         data = self.data(path)
-        if b'"C"' not in data and b"export_name" not in data:
+        if b"extern" not in data and b"export_name" not in data:
             return []
         found = [match for match in _EXPORT.finditer(data) if not _in_comment(data, match.start())]
         return [match[1] or match[2] for match in found]

@@ -567,7 +567,8 @@ def _variable(scope: Scope, node: syntax.Expr) -> tuple[Scope, str] | None:
 
 
 def strip_generics(path: str) -> str:
-    """``Tensor::<E>::new`` → ``Tensor::new``."""
+    """``Tensor::<E>::new`` and ``<Tensor<E>>::new`` → ``Tensor::new``."""
+    path = syntax.without_brackets(path)
     while (start := path.find("::<")) != -1:
         depth, at = 0, start + 2
         while at < len(path):
