@@ -77,6 +77,17 @@ class Stmt(Node):
     __slots__ = ()
 
 
+def without_brackets(path: str) -> str:
+    """``<Tensor<E>>::new`` → ``Tensor::new``; ``<T as Trait>::f`` stays as it is."""
+    depth = 0
+    for at, char in enumerate(path if path.startswith("<") else ""):
+        depth += (char == "<") - (char == ">")
+        if depth == 0:
+            name = path[1:at].partition("<")[0].strip()
+            return name + path[at + 1 :] if name.replace("::", "").removeprefix("$").isidentifier() else path
+    return path
+
+
 # ── expressions ────────────────────────────────────────────────────────────
 
 
@@ -89,11 +100,12 @@ class Name(Expr):
     @property
     def head(self) -> str:
         """The path without its generics: ``Latency``, ``Tensor::from_raw_parts``; ``<T as Trait>::f`` stays as it is."""
-        if "<" not in self.id or self.id.startswith("<"):
-            return self.id
+        path = without_brackets(self.id)
+        if "<" not in path or path.startswith("<"):
+            return path
         kept: list[str] = []
         depth = 0
-        for char in self.id:
+        for char in path:
             if char == "<":
                 depth += 1
             elif char == ">":

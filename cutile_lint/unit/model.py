@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.regex import regex
 from cutile_lint.sources import Source
 from cutile_lint.sources.watch import Watch, know_nothing, looked
 from cutile_lint.unit.launches import Launch
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from cutile_lint.unit.transposes.copies import TransposedCopy
     from cutile_lint.unit.transposes.flags import IgnoredFlag
     from cutile_lint.unit.transposes.owners import TransposedTwice
+
+#: A crate root without these only says which files there are.
+_DEFINES = regex(rb"\bfn\s+\w|\bmacro_rules!")
 
 
 class KernelUnit:
@@ -94,8 +98,12 @@ class KernelUnit:
 
     @cached_property
     def rust_modules(self) -> list[syntax.Module]:
-        """The op's Rust files, exporting ones first, shared ones last."""
-        return [module for path in self.layout.rust if (module := self.program.module(path)) is not None]
+        """The op's Rust files, exporting ones first, shared ones last; the crate root among them when it defines something."""
+        paths, root = self.layout.rust, self.layout.root
+        source = self.program.workspace.source(root) if root is not None else None
+        if root is not None and source is not None and source.matches(_DEFINES):
+            paths = [*paths, root]
+        return [module for path in paths if (module := self.program.module(path)) is not None]
 
     @cached_property
     def files(self) -> list[Source]:

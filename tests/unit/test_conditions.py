@@ -125,6 +125,8 @@ def order(value, name, constant, holds=True) -> Literal:
         ((Literal(FLAG_A, True), order(Term("call", "int", (FLAG_A,)), "<=", 0)), False),
         ((Literal(FLAG_A, False), order(FLAG_A, ">=", 0)), True),
         ((order(Known(3), ">=", 4),), False),
+        ((order(FLAG_A, ">", 132),), False),
+        ((order(Term("call", "int", (MODE,)), ">", 132),), True),
         (
             (
                 order(Choice([((Literal(MODE, True),), Known(2)), ((Literal(MODE, False),), Known(0))]), ">=", 1),

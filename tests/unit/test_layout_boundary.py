@@ -49,3 +49,21 @@ def test_a_file_that_the_export_names_is_its(tmp_path: Path, use: str) -> None:
     export.write_text(use + export.read_text())
     files = Layout(Workspace(), [package / "batched.py"], ["autotune_launch"]).files_of(package / "batched.py")
     assert {path.name for path in files.rust} == {"ffi.rs", "kernel.rs", "ffi_util.rs", "shared.rs", "deeper.rs"}
+
+
+def test_modules_that_the_crate_root_declares_are_the_ops(tmp_path: Path) -> None:
+    package = tmp_path / "ops" / "cutile_rs"
+    shutil.copytree(BASE, package)
+    source = package / "cutile_kernels" / "src"
+    (source / "checks" / "deep").mkdir(parents=True)
+    (source / "checks" / "mod.rs").write_text("pub mod deep;\npub mod missing;\n")
+    (source / "checks" / "deep" / "mod.rs").write_text("pub fn x() {}\n")
+    (source / "checks" / "stray.rs").write_text(STRAY)
+    library = source / "lib.rs"
+    library.write_text('// #[no_mangle] extern "C" fn cutile_<op>\nmod checks;\n' + library.read_text())
+    files = Layout(Workspace(), [package / "batched.py"], ["autotune_launch"]).files_of(package / "batched.py")
+    assert {path.relative_to(package).as_posix() for path in files.rust if source in path.parents} == {
+        "cutile_kernels/src/checks/mod.rs",
+        "cutile_kernels/src/checks/deep/mod.rs",
+    }
+    assert files.root == library

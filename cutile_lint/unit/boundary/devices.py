@@ -149,7 +149,8 @@ def _stream(
             if event is None or event.arguments is None or _is_within_device(event) or _is_set(calls):
                 continue
             given = event.arguments.get(0, "device")
-            if given is None or (isinstance(given, Known) and given.value is None):
+            device = _device_named(given)
+            if device is None and not _for_none(event.path):
                 name = inner.base.name
                 yield WrongDevice(
                     event.place,
@@ -157,10 +158,23 @@ def _stream(
                     event,
                     fix=_pass_device(program, boundary, launch, event) if given is None else None,
                 )
-            elif isinstance(given, Known):
+            elif isinstance(device, Known):
                 yield WrongDevice(
-                    event.place, f"the stream of device `{given.value}` is used, whatever device the tensors are on", event
+                    event.place, f"the stream of device `{device.value}` is used, whatever device the tensors are on", event
                 )
+
+
+def _device_named(given: Value | None) -> Value | None:
+    """The device that an argument names, whatever way it is written; None: the current one."""
+    given = _plain(given) if given is not None else None
+    if isinstance(given, Term) and given.op == "call" and given.name == "torch.device":
+        index = given.keywords.get("index", given.args[1] if len(given.args) > 1 else None)
+        given = index if index is not None else given.keywords.get("type", given.args[0] if given.args else given)
+    if isinstance(given, Term) and given.op == "call" and given.name == _DEVICE:
+        return None
+    if isinstance(given, Known) and given.value in (None, "cuda"):
+        return None
+    return given
 
 
 def _pass_device(program: Program, boundary: Boundary, launch: Launch, event: Event) -> Fix | None:

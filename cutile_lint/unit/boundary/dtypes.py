@@ -249,11 +249,16 @@ def _dispatched(item: Value) -> set[str]:
 
 
 def _is_compared(slot: Slot, leader: Slot | None, spoken: list[tuple[Literal, set[str]]]) -> bool:
-    """A condition on the way to the launch speaks of the descriptor's dtype and of the other's, or of a constant."""
-    return any(
-        slot.name in names and (leader is None or leader.name in names or _with_constant(literal.test, literal.holds))
-        for literal, names in spoken
-    )
+    """A condition on the way to the launch speaks of the descriptor's dtype and of the other's, or of a constant; or several do,
+    one after the other (``b`` with ``a``, ``c`` with ``b``)."""
+    known: set[str] = set()
+    reached = {slot.name}
+    while reached - known:
+        known |= reached
+        reached = set().union(*(names for _, names in spoken if names & known))
+    if leader is None:
+        return slot.name in reached
+    return leader.name in reached or any(slot.name in names and _with_constant(one.test, one.holds) for one, names in spoken)
 
 
 def _with_constant(test: Value, holds: bool) -> bool:
@@ -271,6 +276,8 @@ def _dtypes_in(test: Value) -> set[str]:
     for part in subterms(test):
         if isinstance(part, Term) and part.op == "attr" and part.name == "dtype":
             found |= inputs_in(part.base)
+        elif isinstance(part, Term) and part.op in ("call", "method") and _asks_for_dtypes(part):
+            found |= inputs_in(part)
         elif isinstance(part, Choice):
             for path, _ in part.alternatives:
                 for literal in path:
@@ -279,6 +286,14 @@ def _dtypes_in(test: Value) -> set[str]:
             for value in _captured(part):
                 found |= _dtypes_in(value)
     return found
+
+
+def _asks_for_dtypes(check: Term) -> bool:
+    """A function by its name, or the closure that it is given by what it reads of its parameters: ``all(|d| d.dtype == code)``."""
+    if "dtype" in check.name:
+        return True
+    read = (node for arg in check.args if isinstance(arg, Closure) for node in arg.function.walk())
+    return any(isinstance(node, syntax.Attr) and node.name == "dtype" for node in read)
 
 
 def _captured(closure: Closure) -> list[Value]:

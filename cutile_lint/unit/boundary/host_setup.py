@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cutile_lint.findings import Applicability, Edit, Fix
@@ -108,20 +109,15 @@ def _sees_parameters(boundary: Boundary, place: Place) -> bool:
 
 # ── ownership (CTL507) ─────────────────────────────────────────────────────
 
+#: What has parts that need not run.
+_BRANCHING = (syntax.If, syntax.For, syntax.While, syntax.Match, syntax.Cond, syntax.MatchExpr, syntax.Logic, syntax.Lambda)
+
 
 def owning_borrows(unit: KernelUnit) -> Iterator[HostFault]:
     """Calls in exporting files that take ownership of memory which PyTorch owns, or work around having taken it."""
     for module in _exporting(unit):
         names = rust_names(module)
-        wrapped = {
-            id(arg.value)
-            for node in module.walk()
-            if isinstance(node, syntax.Call)
-            and isinstance(node.func, syntax.Name)
-            and node.func.head.endswith("ManuallyDrop::new")
-            for arg in node.args
-        }
-        kept = {id(inner) for node in module.walk() if id(node) in wrapped for inner in node.walk()}
+        kept = _kept(module, names)
         for node in module.walk():
             if not isinstance(node, syntax.Call) or not isinstance(node.func, syntax.Name) or node.macro:
                 continue
@@ -130,11 +126,53 @@ def owning_borrows(unit: KernelUnit) -> Iterator[HostFault]:
                 yield HostFault(Place(module.source, node.span), message)
 
 
+def _kept(module: syntax.Module, names: dict[str, str]) -> set[int]:
+    """The nodes of what is put into ``ManuallyDrop``, at once or by a name that the next statement puts there."""
+    kept: set[int] = set()
+    for node in module.walk():
+        if _keeps(node, names):
+            kept |= {id(inner) for arg in node.args for inner in arg.value.walk()}  # type: ignore[attr-defined]
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            kept |= _kept_next([*body, getattr(node, "value", None)] if isinstance(node, syntax.Block) else body, names)
+    return kept
+
+
+def _keeps(node: syntax.Node, names: dict[str, str]) -> bool:
+    if not isinstance(node, syntax.Call) or not isinstance(node.func, syntax.Name):
+        return False
+    return _full_path(node.func, names).endswith("ManuallyDrop::new")
+
+
+def _full_path(name: syntax.Name, names: dict[str, str]) -> str:
+    first, *rest = name.head.split("::")
+    return "::".join([names.get(first, first), *rest])
+
+
+def _kept_next(statements: list[syntax.Node | None], names: dict[str, str]) -> set[int]:
+    """``let t = …;`` of which the next statement makes ``ManuallyDrop::new(t)``: nothing runs between the two."""
+    kept: set[int] = set()
+    for statement, following in pairwise(statements):
+        if not isinstance(statement, syntax.Assign) or not statement.declares or statement.value is None or following is None:
+            continue
+        calls = [node for node in _always_run(following) if _keeps(node, names)]
+        given = {arg.value.id for call in calls for arg in call.args if isinstance(arg.value, syntax.Name)}  # type: ignore[attr-defined]
+        if statement.name in given:
+            kept |= {id(inner) for inner in statement.value.walk()}
+    return kept
+
+
+def _always_run(node: syntax.Node) -> Iterator[syntax.Node]:
+    """The parts of a statement that run whenever it does."""
+    yield node
+    if not isinstance(node, _BRANCHING):
+        for part in node.children():
+            yield from _always_run(part)
+
+
 def _owning(node: syntax.Call, names: dict[str, str]) -> str | None:
     assert isinstance(node.func, syntax.Name)
-    parts = node.func.head.split("::")
-    path = "::".join([names.get(parts[0], parts[0]), *parts[1:]])
-    segments = path.split("::")
+    segments = _full_path(node.func, names).split("::")
     if segments[-1] == "from_raw_parts" and len(segments) > 1 and segments[-2] == "Tensor":
         return "`Tensor::from_raw_parts` takes ownership: dropping it frees memory that PyTorch owns"
     if segments[-1] == "forget" and (len(segments) == 1 or segments[-2] == "mem"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Source
+from cutile_lint.unit.boundary.panic_guards import is_guarded, speaks_of
 from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.flows.configs import configs_of
 from cutile_lint.unit.launches import Launch
@@ -17,6 +18,11 @@ from cutile_lint.unit.options.setters import inputs_in
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
+
+#: Methods that panic when their argument is 0.
+_DIVISIONS = frozenset(
+    ["div_ceil", "div_euclid", "rem_euclid", "next_multiple_of", "step_by", "chunks", "chunks_exact", "rchunks", "windows"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ def panics(unit: KernelUnit) -> Iterator[Panic]:
     seen: set[Place] = set()
     for boundary in unit.boundary:
         for event in boundary.run.trace.events:
-            if event.kind != "panic" and (event.kind != "operator" or event.name not in ("/", "%")):
+            if event.kind != "panic" and not _divides(event):
                 continue
             if event.place.source.path != boundary.export.source.path or event.place in seen or _is_caught(event):
                 continue
@@ -46,6 +52,15 @@ def panics(unit: KernelUnit) -> Iterator[Panic]:
             if panic.place not in seen:
                 seen.add(panic.place)
                 yield panic
+
+
+def _divides(event: Event) -> bool:
+    """``a / b``, ``a.div_ceil(b)``, ``u32::div_ceil(a, b)``: what panics when ``b`` is 0."""
+    if not isinstance(event.value, Term) or len(event.value.args) != 2:
+        return False
+    if event.kind == "operator":
+        return event.name in ("/", "%")
+    return event.kind == "call" and event.name.rsplit("::", 1)[-1] in _DIVISIONS
 
 
 def _kind(event: Event) -> str:
@@ -63,8 +78,10 @@ def _message(unit: KernelUnit, boundary: Boundary, event: Event) -> str | None:
     if event.kind == "panic":
         if event.name.startswith("debug_") or (isinstance(event.value, Known) and event.value.value is True):
             return None
+        if not event.name.startswith("assert") and is_guarded(event):
+            return None
         return f'`{event.name}` may panic inside `extern "C"`'
-    if event.kind == "operator" and event.name in ("/", "%") and isinstance(event.value, Term) and len(event.value.args) == 2:
+    if isinstance(event.value, Term) and _divides(event):
         divisor = event.value.args[1]
         names = inputs_in(divisor)
         text = event.place.text
@@ -94,16 +111,8 @@ def _is_float(boundary: Boundary, value: Term) -> bool:
 
 def _is_tested(event: Event, divisor: Value) -> bool:
     """A condition on the way speaks of the divisor (or of what it is made of), or the divisor is kept above zero."""
-    key = divisor.key()
-    atoms = {part.key() for part in subterms(divisor) if isinstance(part, Term) and part.op in ("input", "index")}
-    for literal in event.path:
-        if not (isinstance(literal.test, Term) and literal.test.op in ("compare", "or", "and", "not", "method")):
-            continue
-        if isinstance(literal.test, Term) and "is_null" in literal.test.name:
-            continue
-        keys = {part.key() for part in subterms(literal.test)}
-        if key in keys or atoms & keys:
-            return True
+    if speaks_of(event.path, divisor):
+        return True
     return any(
         isinstance(part, Term)
         and part.op == "method"
@@ -172,9 +181,20 @@ def _indexing(boundary: Boundary) -> Iterator[Panic]:
             continue
         used = {part.id for part in node.index.walk() if isinstance(part, syntax.Name)} & params
         place = Place(export.source, node.span)
-        if used and not used & compared:
+        if used and not used & compared and not _is_masked(node):
             message = f"`{_short(place.text)}` panics when the caller passes an index out of range"
             yield Panic("index", place, message, None, boundary.symbol)
+
+
+def _is_masked(node: syntax.Index) -> bool:
+    """``[1, 2, 4][(x & 1) as usize]``: no index is beyond the mask, as far as the length is known."""
+    index = node.index
+    while isinstance(index, syntax.Cast):
+        index = index.value
+    if not isinstance(index, syntax.Binary) or index.op != "&":
+        return False
+    masks = [side.value for side in (index.left, index.right) if isinstance(side, syntax.Const) and isinstance(side.value, int)]
+    return bool(masks) and not (isinstance(node.base, syntax.Sequence) and max(masks) >= len(node.base.items))
 
 
 def _loose(source: Source, call: syntax.Call) -> Iterator[syntax.Index]:

@@ -13,6 +13,7 @@ from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.sources.lines import line_end
+from cutile_lint.unit.linking.rust_imports import included
 
 if TYPE_CHECKING:
     from cutile_lint.unit.model import KernelUnit
@@ -97,20 +98,9 @@ def _files_of(unit: KernelUnit, path: Path, name: str, is_root: bool) -> list[Pa
 
 
 def _included(library: syntax.Module, path: Path) -> Iterator[Path]:
-    for node in library.walk():
-        text = None
-        if (
-            isinstance(node, syntax.Call)
-            and node.macro
-            and isinstance(node.func, syntax.Name)
-            and node.func.id.rstrip("!").endswith("include")
-        ):
-            first = node.args[0].value if node.args else None
-            text = first.value if isinstance(first, syntax.Const) and isinstance(first.value, str) else None
-        elif isinstance(node, syntax.ModuleDef) and node.body is None:
-            text = node.path or None
-        if text:
-            yield Path(os.path.normpath(path.parent / str(text)))
+    names = [*included(library), *(node.path for node in library.nodes(syntax.ModuleDef) if node.body is None and node.path)]
+    for name in names:
+        yield Path(os.path.normpath(path.parent / name))
 
 
 def _dynamic(library: syntax.Module) -> bool:

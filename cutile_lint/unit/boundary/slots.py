@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from cutile_lint.frontends import syntax
 from cutile_lint.frontends.cdef import CFault, CFunction, CParam, Declarations, parse, text_place
 from cutile_lint.records import dataclass, field
-from cutile_lint.sources import Place, Span
+from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.answers import Answers
 from cutile_lint.unit.launches import KernelLaunch, Launch
-from cutile_lint.unit.linking.crate import Export
+from cutile_lint.unit.linking.crate import Crate, Export
 from cutile_lint.unit.machine.values import Choice, Items, Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.options.option_names import option_named
 from cutile_lint.unit.options.setters import AppliedOption, applied_options, inputs_in
@@ -44,6 +44,8 @@ class Slot:
     index: int
     param: syntax.Param
     place: Place
+    #: what the type is that the file may have another name for
+    own_type: str
     declared: CParam | None = None
     declared_place: Place | None = None
     uses: list[Use] = field(default_factory=list)
@@ -54,7 +56,7 @@ class Slot:
 
     @property
     def type(self) -> str:
-        return self.param.annotation
+        return self.own_type
 
     @property
     def is_descriptor(self) -> bool:
@@ -138,6 +140,12 @@ def boundary_map(unit: KernelUnit) -> list[Boundary]:
     return [_boundary(unit, export) for export in unit.launched_exports]
 
 
+def _own_type(crate: Crate, text: str, source: Source) -> str:
+    """``u64`` for ``RawStream``, ``*const TensorDesc`` for ``*const Desc``, by the aliases of the file."""
+    pointer, space, name = text.strip().rpartition(" ")
+    return f"{pointer}{space}{crate.own_path(name, source)}"
+
+
 def _boundary(unit: KernelUnit, export: Export) -> Boundary:
     run = unit.export_run(export)
     launches = [launch for launch in unit.launches if launch.symbol == export.symbol]
@@ -145,7 +153,7 @@ def _boundary(unit: KernelUnit, export: Export) -> Boundary:
     cdef = declarations.function(export.symbol) if declarations else None
     slots = []
     for index, param in enumerate(export.function.params):
-        slot = Slot(index, param, Place(export.source, param.span))
+        slot = Slot(index, param, Place(export.source, param.span), _own_type(unit.crate, param.annotation, export.source))
         if cdef is not None and text is not None and index < len(cdef.params):
             slot.declared = cdef.params[index]
             slot.declared_place = in_text(text, cdef.params[index].span)

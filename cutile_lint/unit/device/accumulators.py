@@ -48,15 +48,16 @@ def half_accumulators(unit: KernelUnit, kernel: Kernel) -> Iterator[HalfAccumula
         half, why = _half(unit, kernel, found)
         if half and event.place not in seen:
             seen.add(event.place)
-            yield HalfAccumulator(name, found or half, why, Place(event.place.source, args[at].span), event)
+            yield HalfAccumulator(name, found if why and found else half, why, Place(event.place.source, args[at].span), event)
 
 
 def _half(unit: KernelUnit, kernel: Kernel, found: str | None) -> tuple[str, str]:
     """(half type, explanation) when an element type is one, or a generic that is launched as one; ("", "") else."""
     if found is None:
         return "", ""
-    if found.rsplit("::", 1)[-1] in _HALF:
-        return found, ""
+    own = unit.crate.own_path(found, kernel.entry.source)  # ``type Acc = bf16;``
+    if own.rsplit("::", 1)[-1] in _HALF:
+        return own, ""
     names = [generic.name for generic in kernel.entry.generics if generic.kind == "type"]
     if found not in names or found in accumulator_generics(kernel):  # of its own for the accumulator: CTL621's
         return "", ""

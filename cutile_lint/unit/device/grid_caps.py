@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
@@ -14,6 +17,7 @@ from cutile_lint.unit.device.kernel import Kernel
 from cutile_lint.unit.device.numbers import block_axis
 from cutile_lint.unit.flows.conditions import admits, is_obscure, substitute, substituted
 from cutile_lint.unit.launches import KernelLaunch, Launch
+from cutile_lint.unit.machine.paths import contradictory, extend
 from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.transposes.owners import path_of, symbols_of
 
@@ -24,6 +28,10 @@ if TYPE_CHECKING:
 _PROCESSORS = regex(r"(?:^|[._:])(?:get_)?num_?sms?$|multi_?processor_?count|sm_count|^NUM_SMS?$", re.IGNORECASE)
 #: multiprocessors of A100, H20, H100, H200, L40S, B200, GB200, RTX 5090, RTX PRO 6000; no number that tiles or heads come in is among them
 _COUNTS = frozenset([78, 108, 114, 132, 142, 148, 152, 170, 188])
+#: What gives the smaller of several numbers, and what gives a number made of its arguments. So many alternatives are told apart.
+_SMALLER = frozenset(["min", "minimum"])
+_NUMERIC = _SMALLER | frozenset(["int", "max", "clamp", "u32", "i32", "try_into", "abs"])
+_MAX_WAYS = 64
 _RESIDENT = regex(r"occupancy", re.IGNORECASE)
 
 
@@ -86,8 +94,8 @@ def _caps(boundary: Boundary, launched: KernelLaunch, launch: Launch | None) -> 
     assert launched.grid is not None
     for path, grid in alternatives(launched.grid):
         for axis in grid.items if isinstance(grid, Items) else [grid]:
-            for more, value in alternatives(substitute(axis, symbols)):
-                if (place := cap_in(value)) is None:
+            for more, value in _spread(substitute(axis, symbols)):
+                if (place := _cap(value, (*path, *more))) is None:
                     continue
                 if condition is None:
                     condition = path_of(boundary, launch, launched)
@@ -96,33 +104,61 @@ def _caps(boundary: Boundary, launched: KernelLaunch, launch: Launch | None) -> 
                     yield place
 
 
-def cap_in(value: Value) -> Place | None:
-    """Where a number of programs is held below the number of processors; None when it is not."""
-    for _, one in alternatives(value):
-        if not isinstance(one, Term):
-            continue
-        last = one.name.replace("::", ".").rsplit(".", 1)[-1]
-        if last in ("min", "minimum") and any(_is_processors(arg) or _is_a_count(arg) for arg in one.args):
-            return one.place
-        if (
-            one.op in ("call", "method", "convert")
-            and last in ("int", "max", "clamp", "u32", "i32", "try_into", "abs")
-            and one.args
-        ):
-            found = [cap_in(arg) for arg in one.args]
-            if last != "max" and (place := next((place for place in found if place is not None), None)) is not None:
-                return place
-            if last == "max" and all(
-                place is not None or not isinstance(arg, Term) for place, arg in zip(found, one.args, strict=True)
-            ):
-                return next((place for place in found if place is not None), None)
-        elif one.op == "binary" and one.name in ("*", "/", "//"):
-            inner = [place for arg in one.args[: 2 if one.name == "*" else 1] if (place := cap_in(arg)) is not None]
-            if inner or _is_processors(one):
-                return one.place if _is_processors(one) or not inner else inner[0]
-        elif _is_processors(one):
-            return one.place
-    return None
+def _spread(value: Value) -> list[tuple[Condition, Value]]:
+    """The alternatives of a number, those of its operands brought out: ``max(a if t else b, 1)`` is ``max(a, 1)`` or ``max(b, 1)``."""
+    found: list[tuple[Condition, Value]] = []
+    for path, one in alternatives(value):
+        ways = _with_operands(one) if isinstance(one, Term) and (one.op == "binary" or _last(one) in _NUMERIC) else [((), one)]
+        found += [(extend(path, more), way) for more, way in ways if not contradictory(path, more)]
+    return found
+
+
+def _with_operands(term: Term) -> list[tuple[Condition, Value]]:
+    columns = [_spread(arg) for arg in term.args]
+    if prod(map(len, columns)) > _MAX_WAYS:
+        return [((), Term("unknown", "too many alternatives", serial=id(term), place=term.place))]
+    ways: list[tuple[Condition, Value]] = []
+    for row in product(*columns):
+        paths = [path for path, _ in row if path]
+        if not contradictory(*paths):
+            args = tuple(arg for _, arg in row)
+            ways.append((reduce(extend, paths, ()), Term(term.op, term.name, args, term.keywords, term.serial, term.place)))
+    return ways
+
+
+def _last(term: Term) -> str:
+    return term.name.replace("::", ".").rsplit(".", 1)[-1]
+
+
+def _cap(value: Value, path: Condition) -> Place | None:
+    """Where a number of programs is held below the number of processors, on a path of :func:`_spread`; None when it is not."""
+    if not isinstance(value, Term):
+        return value.place if _is_a_count(value) and _stops_at(path, value) else None
+    last = _last(value)
+    if last not in _NUMERIC:
+        if value.op != "binary" or _is_processors(value):
+            return value.place if _is_processors(value) else None
+        factors = value.args[: 2 if value.name == "*" else 1] if value.name in ("*", "/", "//") else ()
+        return _first(_cap(arg, path) for arg in factors)
+    if last == "max" and not all(isinstance(arg, Known) or _cap(arg, path) is not None for arg in value.args):
+        return None
+    above = value.args if last in _SMALLER else value.args[2:] if last == "clamp" else ()
+    if any(_is_processors(arg) or _is_a_count(arg) for arg in above):
+        return value.place
+    return _first(_cap(arg, path) for arg in value.args)
+
+
+def _first(places: Iterable[Place | None]) -> Place | None:
+    return next((place for place in places if place is not None), None)
+
+
+def _stops_at(path: Condition, number: Value) -> bool:
+    """The path compares something with the number: ``132 if tiles > 132 else tiles``."""
+    key = number.key()
+    return any(
+        isinstance(literal.test, Term) and literal.test.name in ("<", "<=", ">", ">=") and literal.test.args[-1].key() == key
+        for literal in path
+    )
 
 
 def _is_processors(value: Value) -> bool:

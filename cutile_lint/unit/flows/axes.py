@@ -23,6 +23,9 @@ COPIES = frozenset(
 _CALLS = frozenset(
     ["t", "transpose", "swapaxes", "swapdims", "permute", "movedim", "moveaxis", "as_strided", "adjoint", "unsqueeze", "detach"]
 )
+_EQUATIONS = frozenset(["torch.einsum", "torch.functional.einsum", "einops.rearrange"])
+#: Copies of a tensor's content, axis by axis.
+_SAME_CONTENT = COPIES - {"copy_", "repeat"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,14 @@ def views(value: Value, path: Condition = (), depth: int = 0) -> list[View]:
     return [View(path, value)]
 
 
+def across_copies(view: View, depth: int = 0) -> list[list[Step]]:
+    """All steps from where the content comes from to the view, those before a copy among them: what they do to the axes, not to memory."""
+    copy = view.copied
+    if copy is None or copy.name not in _SAME_CONTENT or depth > 6:
+        return [view.steps]
+    return [[*steps, *view.steps] for inner in views(copy.args[0]) for steps in across_copies(inner, depth + 1)]
+
+
 def _operands(value: Term) -> tuple[Value, list[Value], dict[str, Value]] | None:
     """Base, arguments and keywords of a method, or of a function of ``torch`` that is one too."""
     if value.op == "method":
@@ -81,6 +92,8 @@ def _step(value: Term) -> tuple[Value, list[Step] | None] | None:
     """(what it is a view of, its steps; None: axes are lost); None for what is no view."""
     if value.op == "index":
         return (value.args[0], []) if _slices_only(value.args[1]) else (value.args[0], None)
+    if value.op == "call" and value.name in _EQUATIONS:
+        return _by_equation(value)
     operands = _operands(value)
     if operands is None:
         return None
@@ -114,6 +127,32 @@ def _step(value: Term) -> tuple[Value, list[Step] | None] | None:
     return None
 
 
+def _by_equation(value: Term) -> tuple[Value, list[Step] | None] | None:
+    """``einsum("qnk->qkn", x)`` and ``rearrange(x, "q n k -> q k n")`` when they do no more than put the axes in another order."""
+    equation = next((arg.value for arg in value.args if isinstance(arg, Known) and isinstance(arg.value, str)), None)
+    tensors = [arg for arg in value.args if not isinstance(arg, Known)]
+    if equation is None or len(tensors) != 1:
+        return None
+    before, arrow, after = equation.partition("->")
+    split = str.split if value.name.startswith("einops.") else _letters
+    old, new = split(before), split(after) if arrow else sorted(split(before))
+    if sorted(old) != sorted(new) or len(set(old)) != len(old) or not all(name.isidentifier() or name == "..." for name in old):
+        return None
+    order = tuple(old.index(name) for name in new)
+    if "..." not in old:
+        return tensors[0], [Step("order", order, value.place, value.name)]
+    moved = [at - len(order) for at, axis in enumerate(order) if at != axis]
+    if old[0] != "..." or len(moved) not in (0, 2):
+        return None
+    return tensors[0], [Step("swap", tuple(moved), value.place, value.name)] if moved else []
+
+
+def _letters(subscripts: str) -> list[str]:
+    """The axes of one side of an equation of ``einsum``; "..." stands for all others."""
+    text = subscripts.replace(" ", "")
+    return [*(["..."] if text.startswith("...") else []), *text.removeprefix("...")]
+
+
 def _slices_only(index: Value) -> bool:
     parts = index.items if isinstance(index, Items) and index.kind == "tuple" else [index]
     return all(
@@ -131,7 +170,7 @@ def _restrided(args: list[Value], place: Place | None) -> list[Step] | None:
     if len(args) < 2 or not isinstance(args[1], Items):
         return None
     strides = args[1].items
-    axes = [axis for one in strides if (axis := _stride_axis(one)) is not None]
+    axes = [axis for one in strides if (axis := stride_axis(one)) is not None]
     if len(axes) == len(strides) and sorted(axes) == list(range(len(axes))):
         return [Step("order", tuple(axes), place, "as_strided")]
     if len(strides) == 2 and isinstance(strides[0], Known) and strides[0].value == 1 and not isinstance(strides[1], Known):
@@ -139,7 +178,7 @@ def _restrided(args: list[Value], place: Place | None) -> list[Step] | None:
     return None
 
 
-def _stride_axis(value: Value) -> int | None:
+def stride_axis(value: Value) -> int | None:
     """The axis whose stride the value is, whatever the tensor may be."""
     found: set[int | None] = set()
     for _, one in alternatives(value):

@@ -46,11 +46,22 @@ def bare(value: Value) -> Value:
 def _boolean(value: Value) -> bool:
     """The value is 0/1 or True/False: it went through ``int``/``bool``, is a test, or has the name of a flag."""
     inner = bare(value)
-    if isinstance(inner, Term):
-        if inner.op in ("not", "and", "or", "compare"):
-            return True
-        return inner is not value or (inner.op in ("input", "generic", "attr", "field") and bool(FLAG.match(inner.name)))
-    return False
+    return isinstance(inner, Term) and (inner is not value or _is_flag(inner))
+
+
+def _is_flag(value: Term) -> bool:
+    """A test, or what has the name of a flag."""
+    if value.op in ("not", "and", "or", "compare"):
+        return True
+    return value.op in ("input", "generic", "attr", "field") and bool(FLAG.match(value.name))
+
+
+def _ordered_flag(subject: Value, name: str, bound: Known) -> bool:
+    """What is compared is 0 or 1. Of what went through ``int`` a comparison with another number says that it is not."""
+    if not _boolean(subject):
+        return False
+    inner = bare(subject)
+    return _of_any_flag(name, bound) is None or (isinstance(inner, Term) and _is_flag(inner))
 
 
 # ── truth under an assignment ──────────────────────────────────────────────
@@ -92,7 +103,7 @@ def _ordered(subject: Value, name: str, bound: Known, given: Assignment) -> bool
         return _ORDER[name](inner.value, bound.value) if isinstance(inner.value, (int, float)) else None
     if isinstance(inner, Choice):
         return _over(inner, given, lambda one: _ordered(one, name, bound, given))
-    if _boolean(subject):
+    if _ordered_flag(subject, name, bound):
         if (always := _of_any_flag(name, bound)) is not None:
             return always
         truth = truth_under(inner, given)
@@ -212,7 +223,7 @@ def _order_atoms(subject: Value, name: str, bound: Known, found: dict[object, No
             for literal in path:
                 atoms(literal.test, found, depth)
             _order_atoms(one, name, bound, found, depth)
-    elif _boolean(subject):
+    elif _ordered_flag(subject, name, bound):
         if _of_any_flag(name, bound) is None:
             atoms(inner, found, depth)
     elif not isinstance(inner, Known):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
@@ -9,7 +10,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.answers import Answers
-from cutile_lint.unit.linking.rust_imports import imported, renamed
+from cutile_lint.unit.linking.rust_imports import imported, included, renamed
 from cutile_lint.unit.machine.rust import Macro
 from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.values import Closure, Known, Value
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: ABIs of functions that C calls.
+_FOREIGN = frozenset(["C", "C-unwind", "system", "system-unwind"])
 #: A name that is imported and handed on more often is not followed to its end.
 _MAX_IMPORTS = 8
 
@@ -109,8 +112,18 @@ class Crate:
             elif isinstance(node, syntax.ClassDef) and node.kind == "impl":
                 self._collect_methods(node, source)
             elif isinstance(node, syntax.ModuleDef) and node.body is not None:
+                if self._is_of_others(node, source):
+                    continue
                 is_device = any(attribute.path.endswith("module") for attribute in node.attributes)
                 self._collect(node.body, (*modules, node.name), source, node.name if is_device else device)
+
+    def _is_of_others(self, node: syntax.ModuleDef, source: Source) -> bool:
+        """A block of the crate root that includes the files of another op: what else stands in it is that op's."""
+        if not source.has(b"include!"):
+            return False
+        paths = [os.path.normpath(source.path.parent / name) for name in included(node)]
+        own = {str(module.source.path) for module in self.modules}
+        return bool(paths) and own.isdisjoint(paths)
 
     def _function(self, node: syntax.FunctionDef, modules: tuple[str, ...], source: Source, device: str) -> None:
         function = node.function
@@ -120,7 +133,7 @@ class Crate:
                 entry = Entry(function, source, device, attribute)
                 self.entries.setdefault(function.name, entry)
                 self._entry_functions[id(function)] = entry
-        if function.abi == "C":
+        if function.abi in _FOREIGN:
             self.exports.append(Export(function, source, _export_name(function)))
 
     def _collect_methods(self, node: syntax.ClassDef, source: Source) -> None:

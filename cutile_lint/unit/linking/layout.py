@@ -16,9 +16,10 @@ from cutile_lint.regex import regex
 from cutile_lint.sources.discovery import SKIPPED_FOLDERS, repository_root
 from cutile_lint.sources.workspace import Workspace
 
-_EXPORT = regex(rb'\bextern\s+"C"\s+fn\s+(\w+)|\bexport_name\s*=\s*"(\w+)"')
+_EXPORT = regex(rb'\bextern\s+(?:"(?:C|system)(?:-unwind)?"\s+)?fn\s+(\w+)|\bexport_name\s*=\s*"(\w+)"')
 _SYMBOL = regex(rb"\bcutile_\w+")
 _INCLUDE = regex(rb'include!\s*\(\s*"([^"]+)"\s*\)|#\[path\s*=\s*"([^"]+)"\]')
+_DECLARED = regex(rb"\bmod\s+(\w+)\s*;")
 #: an import of names as they are; not one that gives the decorator another name
 _IMPORT = regex(rb"(?m)^[ \t]*from\s+[.\w]+\s+import\s+(?:\([^)]*\)|[^(\n]*$)")
 _RENAMED = regex(rb"\bregister_impl\s+as\b")
@@ -40,6 +41,8 @@ class OpFiles:
     rust: list[Path] = field(default_factory=list)
     exports: dict[str, Path] = field(default_factory=dict)
     library: Path | None = None
+    #: the crate root again, when what it defines is for this op: it has no exports of others
+    root: Path | None = None
     manifest: Path | None = None
 
 
@@ -222,9 +225,10 @@ class Layout:
 
     def _exporting(self, path: Path) -> list[bytes]:
         data = self.data(path)
-        if b'"C"' not in data and b"export_name" not in data:
+        if b"extern" not in data and b"export_name" not in data:
             return []
-        return [first or second for first, second in _EXPORT.findall(data)]
+        found = [match for match in _EXPORT.finditer(data) if not _in_comment(data, match.start())]
+        return [match[1] or match[2] for match in found]
 
     def _index(self, paths: Iterable[Path]) -> None:
         for path in paths:
@@ -268,6 +272,8 @@ class Layout:
             for other in self._used_by(path, files.library):
                 if other not in files.rust:
                     files.rust.append(other)
+        if files.library is not None and (not self._exporting(files.library) or files.library in files.exports.values()):
+            files.root = files.library
         if files.library is None and files.wrapper is not None:
             files.library = self._library_beside(files.wrapper)
 
@@ -292,7 +298,21 @@ class Layout:
         if library is not None:
             found += [other for other in self._rust_in(library.parent) if not self._exporting(other)]
             found += self._paths_in(library, self.data(library), attributes=True)
+            found += [other for other in self._declared(library) if not self._exporting(other)]
         return [other for other in dict.fromkeys(found) if other.name != "lib.rs"]
+
+    def _declared(self, library: Path) -> list[Path]:
+        """The files of the modules that the crate root declares (``mod x;``), and of those within them."""
+        found: dict[Path, None] = {}
+        waiting = [(library, library.parent)]
+        while waiting:
+            path, folder = waiting.pop()
+            for name in map(os.fsdecode, _DECLARED.findall(self.data(path))):
+                for other in (folder / f"{name}.rs", folder / name / "mod.rs"):
+                    if other not in found and self.workspace.exists(other):
+                        found[other] = None
+                        waiting.append((other, folder / name))
+        return list(found)
 
     def _in_use(self, shared: list[Path], users: list[Path]) -> list[Path]:
         """Those of the files above an op that its files, or the files so found, name: as a module or by a macro they define."""
@@ -376,6 +396,11 @@ class Layout:
                     found += self._rust_below(path, depth - 1)
             self._trees[folder] = found
         return self._trees[folder]
+
+
+def _in_comment(data: bytes, at: int) -> bool:
+    """The line up to there is a comment."""
+    return data[data.rfind(b"\n", 0, at) + 1 : at].lstrip().startswith(b"//")
 
 
 def _common(first: Path, second: Path) -> int:

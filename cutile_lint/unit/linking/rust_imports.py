@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cutile_lint.frontends import syntax
 from cutile_lint.regex import regex
 
@@ -16,6 +18,15 @@ def rust_names(module: syntax.Module) -> dict[str, str]:
             if name.name is not None and name.name != "*":
                 found[name.alias] = f"{name.module}::{name.name}" if name.name != "self" else name.module
     return found
+
+
+def included(node: syntax.Node) -> Iterator[str]:
+    """The file names that are written in the ``include!`` of a part of a file."""
+    for part in node.walk():
+        if isinstance(part, syntax.Call) and part.macro and isinstance(part.func, syntax.Name):
+            name = part.args[0].value if part.args and part.func.last.rstrip("!") == "include" else None
+            if isinstance(name, syntax.Const) and isinstance(name.value, str):
+                yield name.value
 
 
 def renamed(module: syntax.Module) -> dict[str, str]:

@@ -622,7 +622,7 @@ class Expressions(Calls):
         if kind == "capture":
             constant = self.dialect.constant_pattern(self, pattern)
             if constant is not None:
-                return self.compare("==", value, constant, pattern)
+                return self.dialect.match_constant(self, pattern, value, constant)
             test = self.match(pattern.items[0], value) if pattern.items else Known(True)
             self.bind(pattern.name, self.resolve(value).moved(self.place(pattern), "bound", pattern.name), pattern, declares=True)
             return test

@@ -86,10 +86,22 @@ def extend(path: Condition, more: Condition) -> Condition:
 
 def negation(path: Condition) -> Condition:
     """The literals that hold when not all of ``path`` hold."""
+    path = _without_implied(path)
     if len(path) == 1:
         return literals(path[0].test, not path[0].holds)
     parts = tuple(literal.test if literal.holds else Term("not", "", (literal.test,)) for literal in path)
     return (Literal(Term("and", "", parts), False),)
+
+
+def _without_implied(path: Condition) -> Condition:
+    """A path without the ``and`` and ``or`` of it that follow from the others: ``not (some and guard)`` beside ``not some``."""
+    kept = path
+    for literal in path:
+        if len(kept) > 1 and isinstance(literal.test, Term) and literal.test.op in ("and", "or"):
+            others = tuple([one for one in kept if one is not literal])
+            if _implied(literal.test, _facts((others,)).known) is literal.holds:
+                kept = others
+    return kept
 
 
 def _equality(literal: Literal) -> tuple[object, object] | None:

@@ -32,6 +32,18 @@ if TYPE_CHECKING:
 
 #: Constructors of ``Option`` and ``Result``.
 CONSTRUCTORS = frozenset(["Some", "Ok", "Err"])
+#: The patterns of an ``Option`` or ``Result``, by whether there is something inside.
+_VARIANTS = {
+    prefix + name: holds
+    for name, holds, own in (
+        ("Some", True, "Option"),
+        ("None", False, "Option"),
+        ("Ok", True, "Result"),
+        ("Err", False, "Result"),
+    )
+    for prefix in ("", f"{own}::", f"core::{own.lower()}::{own}::", f"std::{own.lower()}::{own}::")
+}
+_EMPTY = frozenset(name for name in _VARIANTS if name.endswith("None"))
 #: A macro that calls itself deeper than this is not followed.
 MAX_EXPANSIONS = 24
 _PANICS = frozenset(["panic!", "unreachable!", "todo!", "unimplemented!"])
@@ -481,9 +493,11 @@ class RustDialect(Dialect):
         return None
 
     def match_constant(self, machine: Machine, pattern: syntax.Pattern, value: Value, constant: Value) -> Value:
-        """What is matched against ``true`` or ``false`` is a test itself."""
+        """What is matched against ``true`` or ``false`` is a test itself; ``None`` is the complement of ``Some``."""
         if isinstance(constant, Known) and isinstance(constant.value, bool):
             return value if constant.value else Term("not", "", (value,), place=machine.place(pattern))
+        if isinstance(constant, Term) and constant.op == "external" and constant.name in _EMPTY:
+            return rust_methods.is_some(machine.resolve(value), machine.place(pattern), holds=False)
         return super().match_constant(machine, pattern, value, constant)
 
     def match_constructor(self, machine: Machine, pattern: syntax.Pattern, value: Value) -> Value:
@@ -500,13 +514,23 @@ class RustDialect(Dialect):
         if isinstance(value, Record):
             tests = [machine.match(item, machine.attribute(value, name, pattern)) for name, item in pattern.fields]
             return machine._all(tests, pattern)
-        tests: list[Value] = [Term("compare", "is-variant", (value, Known(last)), place=machine.place(pattern))]
+        place = machine.place(pattern)
+        if pattern.name in _VARIANTS and len(pattern.items) == 1:
+            nested = machine.match(pattern.items[0], rust_methods.inside(value, place, last))
+            return machine._all([self._is_variant(value, pattern.name, place), nested], pattern)
+        tests = [self._is_variant(value, pattern.name, place)]
         for position, item in enumerate(pattern.items):
             part = Term("payload", f"{last}.{position}", (value,), place=machine.place(item))
             tests.append(machine.match(item, part))
         for name, item in pattern.fields:
             tests.append(machine.match(item, Term("attr", name, (value,), place=machine.place(item))))
         return machine._all(tests, pattern)
+
+    def _is_variant(self, value: Value, name: str, place: Place) -> Value:
+        """The test whether a value is a variant; those of ``Option`` and ``Result`` are one test, or its opposite."""
+        if name in _VARIANTS:
+            return rust_methods.is_some(value, place, _VARIANTS[name])
+        return Term("compare", "is-variant", (value, Known(name.rsplit("::", 1)[-1])), place=place)
 
     def _match_choice(self, machine: Machine, pattern: syntax.Pattern, value: Choice, last: str) -> Value:
         """The paths on which the alternatives match, as one test; what they capture joined."""
@@ -519,8 +543,9 @@ class RustDialect(Dialect):
             elif isinstance(one, Term) and (one.name in CONSTRUCTORS or one.name == "None"):
                 fitting.append((path, Known(False)))
             else:
-                fitting.append((path, Term("compare", "is-variant", (one, Known(last)))))
-                inner.append((path, Term("payload", f"{last}.0", (one,))))
+                place = machine.place(pattern)
+                fitting.append((path, self._is_variant(one, pattern.name, place)))
+                inner.append((path, rust_methods.inside(one, place, last)))
         if pattern.items and inner:
             nested = machine.match(pattern.items[0], machine.choice(inner))
             if truth(nested) is not True:
@@ -543,7 +568,8 @@ def _variable(scope: Scope, node: syntax.Expr) -> tuple[Scope, str] | None:
 
 
 def strip_generics(path: str) -> str:
-    """``Tensor::<E>::new`` → ``Tensor::new``."""
+    """``Tensor::<E>::new`` and ``<Tensor<E>>::new`` → ``Tensor::new``."""
+    path = syntax.without_brackets(path)
     while (start := path.find("::<")) != -1:
         depth, at = 0, start + 2
         while at < len(path):

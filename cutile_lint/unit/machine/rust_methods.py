@@ -29,6 +29,8 @@ _ADAPTERS = frozenset(
 _EXCHANGES = frozenset(["swap", "reverse", "rotate_left", "rotate_right"])
 #: Methods that compare a number with 0.
 _SIGNS = {"is_positive": ">", "is_negative": "<"}
+#: Methods that ask whether there is something inside.
+_PRESENT = {"is_some": True, "is_ok": True, "is_none": False, "is_err": False}
 #: Methods of the launch builder: never looked up among the crate's own methods.
 _BUILDER = SETTERS | frozenset(["generics", "grid", "const_grid", "compile_options", "sync_on", "async_on", "sync"])
 
@@ -53,30 +55,51 @@ def _fails(value: Value) -> bool:
     return _none(value) or (isinstance(value, Term) and value.op == "call" and value.name == "Err")
 
 
+def _zipped(value: Value) -> tuple[Value, ...] | None:
+    """The two options of ``a.zip(b)``: there is something in it where there is in both."""
+    if isinstance(value, Term) and value.op == "method" and value.name == "zip" and len(value.args) == 2:
+        return value.args
+    return None
+
+
+def inside(value: Value, place: Place, variant: str = "Some") -> Value:
+    """What an option or result of unknown content holds, where it is this variant."""
+    if (both := _zipped(value)) is not None and variant == "Some":
+        return Items("tuple", [inside(one, place) for one in both], place)
+    some = _some(value)
+    return some if some is not None else Term("payload", f"{variant}.0", (value,), place=place)
+
+
 def unwrap(machine: Machine, value: Value, node: syntax.Node) -> Value:
     """What is inside an option or result, on the path on which there is something."""
     if isinstance(value, Choice):
         kept = [(path, unwrap(machine, one, node)) for path, one in alternatives(value) if not _fails(one)]
         return machine.choice(kept, machine.place(node)) if kept else value
-    inner = _some(value)
-    return inner if inner is not None else Term("payload", "Some.0", (value,), place=machine.place(node))
+    return inside(value, machine.place(node))
 
 
-def _is_some(value: Value, place: Place) -> Value:
-    """The test whether there is something inside."""
+def is_some(value: Value, place: Place, holds: bool = True) -> Value:
+    """The test whether there is something inside (``holds`` False: nothing). ``Some`` and ``None``, ``Ok`` and ``Err`` are complements."""
     if isinstance(value, Choice):
-        return Choice([(path, _is_some(one, place)) for path, one in value.alternatives], place)
+        return Choice([(path, is_some(one, place, holds)) for path, one in value.alternatives], place)
     if _fails(value):
-        return Known(False, place)
+        return Known(not holds, place)
     if not isinstance(value, Term) or _some(value) is not None:
-        return Known(True, place)
+        return Known(holds, place)
+    test = _is_some_unknown(value, place)
+    return test if holds else Term("not", "", (test,), place=place)
+
+
+def _is_some_unknown(value: Term, place: Place) -> Term:
+    if (both := _zipped(value)) is not None:
+        return Term("and", "", tuple(is_some(one, place) for one in both), place=place)
     return Term("compare", "is-variant", (value, Known("Some")), place=place)
 
 
 def unwrap_or_leave(machine: Machine, value: Value, node: syntax.Node, leave: Callable[[], None]) -> Value:
     """What is inside; where there is nothing, ``leave`` ends the path."""
     value = machine.resolve(value)
-    machine.go_on_if(_is_some(value, machine.place(node)), leave)
+    machine.go_on_if(is_some(value, machine.place(node)), leave)
     return unwrap(machine, machine.resolve(value), node)
 
 
@@ -91,6 +114,8 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
     place = machine.place(node)
     if name in _SIGNS and not args:
         return machine.compare(_SIGNS[name], base, Known(0), node)
+    if name == "contains" and len(args) == 1 and isinstance(base, Term) and base.op == "range":
+        return _in_range(machine, base, args[0], node)
     if name in ("then", "then_some") and len(args) == 1:
         yes, no = machine.split(base)
         none = Term("external", "None", place=place)
@@ -111,8 +136,10 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
             return unwrap(machine, base, node)
         machine.emit("panic", node, name, value=base)
         return unwrap_or_leave(machine, base, node, lambda: machine.stop("raise"))
-    if name in ("ok", "ok_or", "ok_or_else") and isinstance(base, Term):
-        return base
+    if name in _PRESENT and not args and isinstance(base, (Term, Choice)):
+        return is_some(base, place, _PRESENT[name])
+    if name in ("ok", "ok_or", "ok_or_else") and isinstance(base, (Term, Choice)):
+        return _converted(machine, base, name, args, node)
     if name in _EXCHANGES and isinstance(base, Term):
         return _exchange(machine, base, name, args, node)
     if isinstance(base, Items):
@@ -123,6 +150,43 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
         except TypeError:
             return None
     return None
+
+
+def _converted(machine: Machine, base: Value, name: str, args: list[Value], node: syntax.Node) -> Value:
+    """``.ok_or(code)`` and ``.ok()``: an option as a result, and back."""
+    place = machine.place(node)
+    if isinstance(base, Choice):
+        options = [(path, lambda one=one: _converted(machine, one, name, args, node)) for path, one in alternatives(base)]
+        return machine.choice(machine.branches(options), place)  # type: ignore[arg-type]
+    yes, no = machine.split(is_some(base, place))
+
+    def filled() -> Value:
+        return Term("call", "Some" if name == "ok" else "Ok", (inside(base, place),), place=place)
+
+    def empty() -> Value:
+        if name == "ok":
+            return Term("external", "None", place=place)
+        code = machine.call(args[0], Arguments(), node) if name == "ok_or_else" and args else args[0] if args else Known(None)
+        return Term("call", "Err", (code,), place=place)
+
+    if _fails(base):
+        return empty()
+    if not yes and not no:
+        return filled()
+    return machine.choice(machine.branches([(yes, filled), (no, empty)]), place)
+
+
+def _in_range(machine: Machine, bounds: Term, value: Value, node: syntax.Node) -> Value:
+    """``(low..high).contains(&value)`` as the comparisons that it is."""
+    low, high = bounds.args
+    tests = [machine.compare(">=", value, low, node)] if not _is_open(low) else []
+    if not _is_open(high):
+        tests.append(machine.compare("<=" if bounds.name == "..=" else "<", value, high, node))
+    return machine._all(tests, node)
+
+
+def _is_open(bound: Value) -> bool:
+    return isinstance(bound, Known) and bound.value is None
 
 
 def _exchange(machine: Machine, base: Term, name: str, args: list[Value], node: syntax.Node) -> Value | None:
@@ -162,8 +226,8 @@ def _map(machine: Machine, base: Value, name: str, closure: Closure, node: synta
         return result
     inner = _some(base)
     if inner is None and isinstance(base, Term):
-        test: Value = Term("compare", "is-variant", (base, Known("Some")), place=place)
-        inner = Term("payload", "Some.0", (base,), place=place)
+        test = is_some(base, place)
+        inner = inside(base, place)
     elif inner is None:
         return None
     else:
@@ -210,9 +274,8 @@ def _unwrap_or(machine: Machine, base: Value, name: str, args: list[Value], node
     if (inner := _some(base)) is not None:
         return present(inner)
     if isinstance(base, Term):
-        yes, no = machine.split(Term("compare", "is-variant", (base, Known("Some")), place=place))
-        payload = Term("payload", "Some.0", (base,), place=place)
-        return machine.choice(machine.branches([(yes, lambda: present(payload)), (no, otherwise)]), place)
+        yes, no = machine.split(is_some(base, place))
+        return machine.choice(machine.branches([(yes, lambda: present(inside(base, place))), (no, otherwise)]), place)
     return None
 
 
@@ -241,6 +304,15 @@ def _items(machine: Machine, base: Items, name: str, args: list[Value], node: sy
     if name == "len" and not base.open and not any(base.conditions):
         return Known(len(base.items), machine.place(node))
     machine.steps += len(base.items)
+    if (
+        name == "windows"
+        and not base.open
+        and len(args) == 1
+        and isinstance(size := args[0], Known)
+        and isinstance(size.value, int)
+    ):
+        parts = [base.items[at : at + size.value] for at in range(len(base.items) - size.value + 1)] if size.value > 0 else []
+        return Items("list", [Items("list", part) for part in parts], machine.place(node))
     if name == "chain" and args:
         result = Items("list", list(base.items), machine.place(node), list(base.conditions))
         machine.extend_items(result, args[0])

@@ -11,7 +11,7 @@ from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.flows import axes as ax
 from cutile_lint.unit.launches import Launch, described_tensor
 from cutile_lint.unit.machine.trace import Event, Trace
-from cutile_lint.unit.machine.values import Term, Value
+from cutile_lint.unit.machine.values import Choice, Condition, Known, Term, Value, alternatives
 from cutile_lint.unit.runs import Run
 from cutile_lint.unit.transposes.owners import descriptor_of, rank_in
 
@@ -76,25 +76,47 @@ def _copies(value: Value, rank: int | None, depth: int = 0) -> Iterator[tuple[Te
         copy = view.copied
         if copy is None or depth > 6:
             continue
-        inner = _before(copy.args[0], depth)
-        if _is_contiguous(copy):
-            for steps in inner:
-                order = ax.order_of(steps, rank if not view.steps or rank is not None else None) if steps else None
-                order = order if order is not None else ax.order_of(steps, None) if steps else None
-                if order is not None and (exchanged := ax.cycles(order)):
-                    yield copy, steps[-1].place, exchanged
+        for inner in _before(copy.args[0], depth) if _is_contiguous(copy) else ():
+            steps = inner.steps
+            order = ax.order_of(steps, rank if not view.steps or rank is not None else None) if steps else None
+            order = order if order is not None else ax.order_of(steps, None) if steps else None
+            if order is not None and (exchanged := ax.cycles(order)) and not _lies_so((*view.condition, *inner.condition), order):
+                yield copy, steps[-1].place, exchanged
         yield from _copies(copy.args[0], rank, depth + 1)
 
 
-def _before(value: Value, depth: int) -> list[list[ax.Step]]:
-    """The steps before a copy, across copies that keep the strides (``to``, ``float``, ``clone``)."""
+def _before(value: Value, depth: int) -> list[ax.View]:
+    """The views before a copy, across copies that keep the strides (``to``, ``float``, ``clone``)."""
     found = []
     for view in ax.views(value):
         if view.copied is not None and not _is_contiguous(view.copied) and depth < 6:
-            found += [[*steps, *view.steps] for steps in _before(view.copied.args[0], depth + 1)]
+            for inner in _before(view.copied.args[0], depth + 1):
+                found.append(ax.View((*inner.condition, *view.condition), inner.base, [*inner.steps, *view.steps], inner.copied))
         else:
-            found.append(view.steps)
+            found.append(view)
     return found
+
+
+def _lies_so(condition: Condition, order: list[int]) -> bool:
+    """A condition says that memory has the axes in this order already, so that nothing is copied: ``if x.stride(-2) == 1: x = x.mT``."""
+    return any(literal.holds and _innermost(literal.test, len(order)) == order[-1] for literal in condition)
+
+
+def _innermost(test: Value, rank: int) -> int | None:
+    """The axis that lies innermost in memory when a test holds: ``x.stride(axis) == 1``, ``x.mT.is_contiguous()``."""
+    if isinstance(test, Choice):
+        answers = {_innermost(one, rank) for _, one in alternatives(test)}
+        return answers.pop() if len(answers) == 1 else None
+    if not isinstance(test, Term):
+        return None
+    if test.op == "method" and test.name == "is_contiguous":
+        orders = [ax.order_of(view.steps, rank) for view in ax.views(test.args[0]) if view.copied is None]
+        return orders[0][-1] if len(orders) == 1 and orders[0] is not None else None
+    if test.op == "compare" and test.name == "==":
+        axis = ax.stride_axis(test.args[0])
+        one = test.args[1]
+        return axis % rank if axis is not None and isinstance(one, Known) and one.value == 1 else None
+    return None
 
 
 def _is_contiguous(copy: Term) -> bool:

@@ -58,12 +58,18 @@ class TransposedTwice:
 
 
 def wrapper_owners(launch: Launch, slot: int, program: Program, rank: int | None) -> list[Owner]:
-    """The views that reach a launch's slot with their axes in another order than in the tensor they are views of."""
+    """The views that reach a launch's slot with their axes in another order than in the tensor they are views of.
+
+    In ``x.mT.contiguous().mT`` the axes have come back to their places: only the memory is another.
+    """
     tensor = described_tensor(launch.arguments.positional[slot], program)
     owners = []
     for view in ax.views(tensor) if tensor is not None else ():
         order = ax.order_of(view.steps, rank) if view.steps else None
         exchanged = ax.cycles(order) if order is not None else frozenset()
+        for steps in ax.across_copies(view) if exchanged else ():
+            whole = ax.order_of(steps, rank)
+            exchanged &= ax.cycles(whole) if whole is not None else exchanged
         last = next((step for step in reversed(view.steps) if step.place is not None and step.kind != "unsqueeze"), None)
         if exchanged and last is not None and last.place is not None:
             owners.append(Owner("wrapper", exchanged, view.condition, last.place))
