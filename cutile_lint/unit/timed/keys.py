@@ -1,4 +1,4 @@
-"""Autotune keys: what a key must tell apart, what it lacks, and what must not stand in it."""
+"""Autotune keys: what a key must tell apart and what it lacks. The tuner keeps configs under the kernel's name and the key."""
 
 from __future__ import annotations
 
@@ -58,10 +58,11 @@ def lacking(unit: KernelUnit) -> Iterator[Lack]:
     for run in unit.runs:
         for tuning in run.tunings:
             key = key_of(run, tuning)
-            if key is None or not is_readable(key):
+            name = _settled(run, tuning.kernel_name) if tuning.kernel_name is not None else Known("unknown")
+            if key is None or not is_readable(key) or not is_readable(name):
                 continue
             path = tuning.event.path
-            given = Determined(list(leaves(key)) + _whole(key), path, unit.program)
+            given = Determined([*leaves(key), *_whole(key), name], path, unit.program)
             lack = Lack(run, tuning, key)
             for need in needs(unit, run, tuning):
                 for atom in _absent(given, need, path):
@@ -98,7 +99,9 @@ def _left(run: Run, path: Condition) -> Condition | None:
 
 
 def _whole(key: Value) -> list[Value]:
-    return [item for _, one in alternatives(key) if isinstance(one, Items) for item in one.items]
+    """What tells more than its leaves: nested tuples, and which of several keys it is."""
+    items = [item for _, one in alternatives(key) if isinstance(one, Items) for item in one.items]
+    return [*items, key] if isinstance(key, Choice) else items
 
 
 def is_readable(key: Value) -> bool:
