@@ -246,7 +246,9 @@ class Determined:
         for given in self._choices:
             if _signature(given) == signature:
                 pairs = zip(value.alternatives, given.alternatives, strict=True)
-                if all(self.answer(inner, also | {canonical(known)}, depth + 1) for (_, inner), (_, known) in pairs):
+                if _is_one_expression(value, given) and all(
+                    self.answer(inner, also | {canonical(known)}, depth + 1) for (_, inner), (_, known) in pairs
+                ):
                     return True
         tests = [literal.test for path, _ in value.alternatives for literal in path]
         values = [inner for _, inner in value.alternatives]
@@ -348,6 +350,21 @@ def _made_size(tensor: Value, index: Value) -> Value | None:
         return None
     size = sizes[index.value]
     return None if isinstance(size, Known) and size.value == -1 else size
+
+
+def _is_one_expression(value: Choice, of: Choice) -> bool:
+    """The alternatives of a value are the same expression of those of another: which of them it is need not be known."""
+    pairs = zip(value.alternatives, of.alternatives, strict=True)
+    return len({_replaced(canonical(inner), canonical(part)) for (_, inner), (_, part) in pairs}) == 1
+
+
+def _replaced(key: object, part: object) -> object:
+    """A canonical key with a placeholder for a part."""
+    if key == part:
+        return "part"
+    if isinstance(key, frozenset):
+        return frozenset((_replaced(one, part), count) for one, count in key)
+    return tuple(_replaced(one, part) for one in key) if isinstance(key, tuple) else key
 
 
 def _signature(value: Choice) -> object:
