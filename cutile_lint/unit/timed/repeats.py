@@ -98,13 +98,18 @@ def relaunches(unit: KernelUnit) -> Iterator[tuple[Wasted, Tuning]]:
                 if launch.timed or launch.order < tuning.event.order or contradictory(launch.path, tuning.event.path):
                     continue
                 other = next((one for one in timed if one.symbol == launch.symbol and _same_inputs(unit, run, one, launch)), None)
-                if other is None or seldom(run, launch.event):
+                if other is None or seldom(run, launch.event) or _after_an_error(launch):
                     continue
                 stop, place = parting(launch, tuning.event.stack)
                 key = (place.source.path, place.span)
                 if key not in seen:
                     seen.add(key)
                     yield Wasted(run, launch, other, place, stop, "done", unit.effects.read_slots(launch) is not None), tuning
+
+
+def _after_an_error(launch: Launch) -> bool:
+    """It stands in a handler: what it is done again for has failed."""
+    return any(literal.holds and isinstance(literal.test, Term) and literal.test.op == "raised" for literal in launch.path)
 
 
 def _same_inputs(unit: KernelUnit, run: Run, tuned: Launch, launch: Launch) -> bool:
