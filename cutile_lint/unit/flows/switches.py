@@ -21,6 +21,8 @@ from cutile_lint.unit.machine.values import (
 from cutile_lint.unit.runs import Run
 
 _SWITCH = regex(r"debug|check|verif|validat|canary|dry|test|trace|profil|warm|smoke|sanity|assert", re.IGNORECASE)
+#: what only type checkers take to be true
+_NEVER = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING")
 _LOOKS = frozenset(["get", "pop", "setdefault"])
 _ENVIRONMENT = frozenset(["os.getenv", *(f"os.environ.{look}" for look in _LOOKS)])
 
@@ -41,7 +43,7 @@ def _is_switch(run: Run, value: Value) -> bool:
         return False
     if value.op == "input":
         return _switch_default(run, value.name) is not None
-    return value.name.startswith(("os.environ", "os.getenv")) or _SWITCH.search(_keyword_asked(value)) is not None
+    return value.name.startswith((*_NEVER, "os.environ", "os.getenv")) or _SWITCH.search(_keyword_asked(value)) is not None
 
 
 def _keyword_asked(value: Term) -> str:
@@ -79,6 +81,8 @@ def _by_default(run: Run, value: Value) -> Known | None:
         return None
     if value.op == "input":
         return _switch_default(run, value.name)
+    if value.name in _NEVER:
+        return Known(False)
     if value.name in _ENVIRONMENT or (value.op == "method" and _keyword_asked(value)):
         asked = value.args if value.op == "call" else value.args[1:]
         default = asked[1] if len(asked) > 1 else value.keywords.get("default", Known(None))
