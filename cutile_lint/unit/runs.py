@@ -21,7 +21,7 @@ from cutile_lint.unit.machine.values import Class, Closure, Known, Partial, Term
 from cutile_lint.unit.timed.tensors import Tensors
 
 _MUTATORS = frozenset(
-    ["append", "add", "update", "setdefault", "extend", "pop", "clear", "discard", "remove", "insert", "set", "acquire"]
+    "append appendleft add update setdefault extend pop popitem popleft clear discard remove insert put put_nowait set acquire".split()
 )
 
 

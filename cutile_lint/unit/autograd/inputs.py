@@ -60,6 +60,7 @@ def grad_atom(test: Value) -> Value | None:
 
 def tested_tensors(test: Value, holds: bool = True) -> list[Value]:
     """The tensors that require grad where a test is true (``holds`` False: is not true), also below ``or``, ``and`` and choices."""
+    test = _uncounted(test)
     atom = grad_atom(test)
     if atom is not None:
         return [atom] if holds is _says_grad(test) else []
@@ -79,6 +80,43 @@ def tested_tensors(test: Value, holds: bool = True) -> list[Value]:
     return []
 
 
+def _uncounted(test: Value) -> Value:
+    """The test of single tensors that a test of their number is: ``sum(…) > 0``, ``len([…]) != 0``, ``next((…), None) is not None``."""
+    if isinstance(test, Term) and test.op == "compare" and len(test.args) == 2 and isinstance(test.args[1], Known):
+        asked, against = test.args[0], test.args[1].value
+        some = _members(asked)
+        if some is None:
+            return test
+        absent = against is None if _is_next(asked) else against == 0 and not isinstance(against, bool)
+        if (absent and test.name in (">", "!=", "is not")) or (against == 1 and test.name == ">="):
+            return some
+        if (absent and test.name in ("==", "is")) or (against == 1 and test.name == "<"):
+            return Term("not", args=(some,))
+        return test
+    return _members(test) or test
+
+
+def _members(counted: Value) -> Value | None:
+    """What is true where ``sum(…)`` and ``len(…)`` are not 0, and ``next(…, None)`` is something."""
+    if not isinstance(counted, Term) or counted.op != "call" or not counted.args or not isinstance(counted.args[0], Items):
+        return None
+    members = counted.args[0]
+    if members.open:
+        return None
+    if counted.name == "sum" and len(counted.args) == 1 and not any(members.conditions):
+        return Term("or", args=tuple([one.args[0] if _is_number(one) else one for one in members.items]))  # type: ignore[attr-defined]
+    return members if counted.name == "len" or _is_next(counted) else None
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Term) and value.op == "call" and value.name == "int" and len(value.args) == 1
+
+
+def _is_next(value: Value) -> bool:
+    given = value.args[1:] if isinstance(value, Term) and value.op == "call" and value.name == "next" else ()
+    return len(given) == 1 and isinstance(given[0], Known) and given[0].value is None
+
+
 def _says_grad(test: Value) -> bool:
     """The atom is true where the tensor requires grad; not so ``x.requires_grad is False``, ``x.grad_fn is None``."""
     if not isinstance(test, Term) or test.op != "compare":
@@ -92,9 +130,13 @@ def _facts(path: Condition) -> Condition:
     """What comparisons of ``requires_grad`` and lists of tensors that require grad say, as plain literals."""
     found: list[Literal] = []
     for literal in path:
-        test = literal.test
-        if isinstance(test, Items) and not literal.holds and not test.open:
+        test, holds = _uncounted(literal.test), literal.holds
+        if isinstance(test, Term) and test.op == "not" and test.args and test is not literal.test:
+            test, holds = test.args[0], not holds
+        if isinstance(test, Items) and not holds and not test.open:
             found += [Literal(one[0].test, not one[0].holds) for one in test.conditions if len(one) == 1]
+        elif isinstance(test, Term) and test.op == "or" and not holds:
+            found += [Literal(one, False) for one in test.args]
         elif (
             isinstance(test, Term) and test.op == "compare" and isinstance(test.args[0], Term) and isinstance(test.args[1], Known)
         ):
@@ -105,6 +147,7 @@ def _facts(path: Condition) -> Condition:
 
 def is_benign(test: Value) -> bool:
     """A condition that goes with a test of ``requires_grad`` without being another reason: grad mode, ``is not None``, type checks."""
+    test = _uncounted(test)
     if grad_atom(test) is not None:
         return True
     if isinstance(test, Known):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import combinations
 
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.machine.logic import joined
@@ -147,13 +148,11 @@ class Determined:
                 self._add(item)
         elif isinstance(element, Choice):
             self._choices.append(element)
-            if _tells_apart(element):
-                for path, _ in element.alternatives:
-                    self._known.update(canonical(literal.test) for literal in path)
+            self._known.update(_told_apart(element))
         elif isinstance(element, Term):
             if element.op == "call" and element.name in ("str", "repr", "tuple", "hash") and element.args:
                 self._add(element.args[0])
-            elif element.op == "format":
+            elif _is_text(element):
                 for arg in element.args:
                     self._add(arg)
             elif element.op == "not":
@@ -247,7 +246,9 @@ class Determined:
         for given in self._choices:
             if _signature(given) == signature:
                 pairs = zip(value.alternatives, given.alternatives, strict=True)
-                if all(self.answer(inner, also | {canonical(known)}, depth + 1) for (_, inner), (_, known) in pairs):
+                if _is_one_expression(value, given) and all(
+                    self.answer(inner, also | {canonical(known)}, depth + 1) for (_, inner), (_, known) in pairs
+                ):
                     return True
         tests = [literal.test for path, _ in value.alternatives for literal in path]
         values = [inner for _, inner in value.alternatives]
@@ -351,15 +352,62 @@ def _made_size(tensor: Value, index: Value) -> Value | None:
     return None if isinstance(size, Known) and size.value == -1 else size
 
 
+def _is_one_expression(value: Choice, of: Choice) -> bool:
+    """The alternatives of a value are the same expression of those of another: which of them it is need not be known."""
+    pairs = zip(value.alternatives, of.alternatives, strict=True)
+    return len({_replaced(canonical(inner), canonical(part)) for (_, inner), (_, part) in pairs}) == 1
+
+
+def _replaced(key: object, part: object) -> object:
+    """A canonical key with a placeholder for a part."""
+    if key == part:
+        return "part"
+    if isinstance(key, frozenset):
+        return frozenset((_replaced(one, part), count) for one, count in key)
+    return tuple(_replaced(one, part) for one in key) if isinstance(key, tuple) else key
+
+
 def _signature(value: Choice) -> object:
     return tuple(tuple(_literal(one) for one in path) for path, _ in value.alternatives)
 
 
-def _tells_apart(value: Choice) -> bool:
-    """Different constants under different conditions: the constant says which of them held."""
-    constants = [inner.value for _, inner in value.alternatives if isinstance(inner, Known)]
-    single = all(len(path) == 1 for path, _ in value.alternatives)
-    return single and len(constants) == len(value.alternatives) and len(set(map(repr, constants))) == len(constants)
+def _is_text(value: Term) -> bool:
+    """A text that its operands are written into."""
+    first = value.args[0] if value.args else None
+    if value.op == "binary" and value.name == "+":
+        return any(isinstance(arg, Known) and isinstance(arg.value, str) for arg in value.args)
+    written_into = (value.op == "method" and value.name in ("format", "join")) or (value.op == "binary" and value.name == "%")
+    return value.op == "format" or (written_into and isinstance(first, Known) and isinstance(first.value, str))
+
+
+def _told_apart(value: Choice) -> set[object]:
+    """The tests that each alternative stands under, where no two alternatives can be equal: the value says how they came out."""
+    values = [inner for _, inner in value.alternatives]
+    if not all(_differ(one, other) for one, other in combinations(values, 2)):
+        return set()
+    tests = [{canonical(literal.test) for literal in path} for path, _ in value.alternatives]
+    return set.intersection(*tests)
+
+
+def _differ(one: Value, other: Value) -> bool:
+    """Surely not equal: other constants, other lengths, or parts in the same place that differ."""
+    if isinstance(one, Known) and isinstance(other, Known):
+        return one.value != other.value
+    if isinstance(one, Items) and isinstance(other, Items) and not (_is_loose(one) or _is_loose(other)):
+        return len(one.items) != len(other.items) or any(map(_differ, one.items, other.items))
+    if isinstance(one, Term) and isinstance(other, Term) and one.op == other.op == "format":
+        return bool(one.args and other.args) and _differ(one.args[0], other.args[0]) and _is_prefix_free(one, other)
+    return False
+
+
+def _is_loose(value: Items) -> bool:
+    return value.open or any(value.conditions)
+
+
+def _is_prefix_free(one: Term, other: Term) -> bool:
+    """Neither text begins with what the other surely begins with."""
+    first, second = str(getattr(one.args[0], "value", "")), str(getattr(other.args[0], "value", ""))
+    return not first.startswith(second) and not second.startswith(first)
 
 
 def atoms(value: Value, depth: int = 0) -> Iterator[Value]:

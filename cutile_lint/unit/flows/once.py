@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from cutile_lint.frontends import syntax
-from cutile_lint.regex import regex
 from cutile_lint.sources import Source, Span
-from cutile_lint.unit.linking.names import last_name
-from cutile_lint.unit.machine.python import CACHES, is_cached
+from cutile_lint.unit.flows.lasting import asks_elsewhere, asks_once, changes, outlives
+from cutile_lint.unit.flows.switches import off_by_default
+from cutile_lint.unit.machine.python import is_cached
 from cutile_lint.unit.machine.trace import Event
 from cutile_lint.unit.machine.values import (
-    Choice,
-    Condition,
-    Items,
     Known,
     Literal,
     Record,
     Term,
     Value,
     subterms,
-    with_conditions,
 )
 from cutile_lint.unit.runs import Run
 
 _MISSES = frozenset(["KeyError", "AttributeError", "LookupError", "NameError"])
-_SWITCH = regex(r"debug|check|verif|validat|canary|dry|test|trace|profil|warm|smoke|sanity|assert", re.IGNORECASE)
 
 
 def seldom(run: Run, event: Event) -> bool:
@@ -50,7 +44,13 @@ def _ends_in_raise(run: Run, event: Event) -> bool:
 
 
 def _guards(run: Run, event: Event, literal: Literal) -> bool:
-    return _off_by_default(run, literal) or any(_updates(literal, other) for other in _writes(run, event))
+    if off_by_default(run, literal) or asks_once(run, literal) or asks_elsewhere(run, literal):
+        return True
+    return any(_updates(literal, other) or _changes(run, literal, other) for other in _writes(run, event))
+
+
+def _changes(run: Run, literal: Literal, write: Event) -> bool:
+    return any(not _leaves(literal, asked, written) for asked, written in changes(run, literal, write))
 
 
 def _writes(run: Run, event: Event) -> Iterator[Event]:
@@ -113,118 +113,6 @@ def _asks_for(test: Value, name: str) -> bool:
         and term.args[1].value == name
         for term in subterms(test)
     )
-
-
-# ── switches ──
-
-
-def _off_by_default(run: Run, literal: Literal) -> bool:
-    test = literal.test
-    if any(isinstance(term, Term) and term.name.rsplit(".", 1)[-1] == "isEnabledFor" for term in subterms(test)):
-        return literal.holds
-    if not any(_is_switch(run, term) for term in with_conditions(test)):
-        return False
-    value = _by_default(run, test)
-    return value is not None and bool(value.value) is not literal.holds
-
-
-def _is_switch(run: Run, value: Value) -> bool:
-    if not isinstance(value, Term):
-        return False
-    return value.name.startswith(("os.environ", "os.getenv")) or (
-        value.op == "input" and _switch_default(run, value.name) is not None
-    )
-
-
-def _switch_default(run: Run, name: str) -> Known | None:
-    """The default ``False`` of a parameter that is named like a debug switch."""
-    for param in run.function.params:
-        if param.name == name and _SWITCH.search(name) and isinstance(param.default, syntax.Const) and not param.default.value:
-            return Known(param.default.value)
-    return None
-
-
-def _by_default(run: Run, value: Value) -> Known | None:
-    """What an expression is while no environment variable is set and no switch is given; None when it depends on more."""
-    if isinstance(value, Known):
-        return value
-    if isinstance(value, Choice):
-        left = [_by_default(run, one) for path, one in value.alternatives if not (_is_off(run, path) or _reads_unset(one))]
-        return left[0] if left and None not in left and len({one.value for one in left if one is not None}) == 1 else None
-    if not isinstance(value, Term):
-        return None
-    if value.op == "input":
-        return _switch_default(run, value.name)
-    if value.op == "call" and value.name in ("os.environ.get", "os.getenv"):
-        default = value.args[1] if len(value.args) > 1 else value.keywords.get("default", Known(None))
-        return _by_default(run, default)
-    if value.op == "compare" and len(value.args) == 2:
-        return _compared(run, value)
-    parts = [_by_default(run, arg) for arg in value.args]
-    if value.op in ("and", "or"):
-        known = [part for part in parts if part is not None]
-        decisive = next((part for part in known if bool(part.value) is (value.op == "or")), None)
-        return decisive if decisive is not None or len(known) < len(parts) else known[-1]
-    if any(part is None for part in parts) or not parts:
-        return None
-    first = parts[0].value  # type: ignore[union-attr]
-    if value.op == "not":
-        return Known(not first)
-    if value.op == "call" and value.name in ("bool", "int", "str", "float"):
-        try:
-            return Known({"bool": bool, "int": int, "str": str, "float": float}[value.name](first))  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            return None
-    if value.op == "method" and isinstance(first, str) and value.name in ("lower", "upper", "strip", "casefold", "title"):
-        return Known(getattr(first, value.name)())
-    return None
-
-
-def _is_off(run: Run, path: Condition) -> bool:
-    """The path is surely not taken by default."""
-    found = ((literal, _by_default(run, literal.test)) for literal in path)
-    return any(value is not None and bool(value.value) is not literal.holds for literal, value in found)
-
-
-def _reads_unset(value: Value) -> bool:
-    """``os.environ["X"]``, which raises by default."""
-    return any(
-        isinstance(part, Term) and part.op == "index" and isinstance(part.args[0], Term) and part.args[0].name == "os.environ"
-        for part in subterms(value)
-    )
-
-
-def _compared(run: Run, test: Term) -> Known | None:
-    left, right = _by_default(run, test.args[0]), test.args[1]
-    if test.name == "in" and isinstance(right, Term) and right.name == "os.environ":
-        return Known(False)
-    if left is None:
-        return None
-    if test.name in ("in", "not in") and isinstance(right, Items):
-        members = [_by_default(run, item) for item in right.items]
-        if any(member is None for member in members):
-            return None
-        return Known(any(member.value == left.value for member in members if member is not None) is (test.name == "in"))
-    other = _by_default(run, right)
-    if other is None:
-        return None
-    if test.name in ("==", "is"):
-        return Known(left.value == other.value)
-    if test.name in ("!=", "is not"):
-        return Known(left.value != other.value)
-    try:
-        match test.name:
-            case ">":
-                return Known(left.value > other.value)  # type: ignore[operator]
-            case ">=":
-                return Known(left.value >= other.value)  # type: ignore[operator]
-            case "<":
-                return Known(left.value < other.value)  # type: ignore[operator]
-            case "<=":
-                return Known(left.value <= other.value)  # type: ignore[operator]
-    except TypeError:
-        return None
-    return None
 
 
 # ── state of an object that outlives the call ──
@@ -354,26 +242,13 @@ def _sets(node: syntax.Node, holder: str, name: str) -> bool:
 
 def _outlives(run: Run, name: str) -> bool:
     """The object whose attribute is set was made at import time, or by a cached helper."""
-    for write in run.trace.events:
-        if write.kind == "setattr" and write.name == name and isinstance(write.target, Record) and write.target.place is not None:
-            place = write.target.place
-            module = run.program.module(place.source.path)
-            around = [
-                node
-                for part in (module.body if module is not None else [])
-                for node in _walk(part)
-                if isinstance(node, syntax.Function) and node.span.covers(place.span)
-            ]
-            if not around or any(_is_cached(function) for function in around):
-                return True
-    return False
-
-
-def _is_cached(function: syntax.Function) -> bool:
-    for decorator in function.decorators:
-        if CACHES.search(last_name(decorator.func if isinstance(decorator, syntax.Call) else decorator)):
-            return True
-    return False
+    return any(
+        write.kind == "setattr"
+        and write.name == name
+        and isinstance(write.target, Record)
+        and outlives(run.program, write.target.place)
+        for write in run.trace.events
+    )
 
 
 def _is_name(node: syntax.Node, name: str) -> bool:

@@ -286,7 +286,7 @@ class PythonDialect(Dialect):
         number = len(machine.trace.tunings) + 1
         kernel_fn = arguments.get(0, "kernel_fn")
         configs = arguments.get(1, "configs")
-        tuning = Tuning(number, event, kernel_fn, configs, arguments.get(2, "key"))
+        tuning = Tuning(number, event, kernel_fn, configs, arguments.get(2, "key"), arguments.get(3, "kernel_name"))
         machine.trace.tunings.append(tuning)
         place = machine.place(node)
         config = Term(

@@ -92,6 +92,8 @@ class Tuning:
     kernel_fn: Value | None
     configs: Value | None
     key: Value | None
+    #: what its cache keeps apart beside the key
+    kernel_name: Value | None = None
     output: Value | None = None
     result: Value | None = None
     config: Value | None = None

@@ -9,8 +9,9 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place
-from cutile_lint.unit.machine.trace import Event, Trace
+from cutile_lint.unit.machine.trace import Trace
 from cutile_lint.unit.machine.values import Known, Term, Value, alternatives
+from cutile_lint.unit.suite.comparisons import compares
 from cutile_lint.unit.suite.runs import BACKEND, ENDS, SuiteTest, blanket, mark_kind, only_unavailable, place_of, skipping
 
 if TYPE_CHECKING:
@@ -21,11 +22,15 @@ if TYPE_CHECKING:
 _SUSPECT = regex(
     rb"(?i)xfail|skipTest\(\s*[\"']{2}\s*\)|\bskip\b(?!\s*\(\s*(?:(?:reason|msg)\s*=\s*)?f?[\"'][^\"'])"
     rb"|except\b[^\n]*\n\s*(?:pytest|self)\.skip|[\"']cutile-rs[\"'][^\n]*:\s*(?:#[^\n]*)?\n\s*return\b"
+    rb"|[!=]=\s*[\"']cutile-rs[\"']|[\"']cutile-rs[\"']\s*[!=]=|not in\b[^\n]*[\"']cutile-rs[\"']"
     rb"|cutile-rs[^\n]{0,300}(?:\n[^\n]{0,300}){0,3}tol|tol[^\n]{0,300}(?:\n[^\n]{0,300}){0,3}cutile-rs|[\"']cutile-rs[\"']\s*:\s*[\d({\[]"
 )
 #: what takes the error of a failed launch
 _ERRORS = frozenset(["RuntimeError", "Exception", "BaseException"])
-_COMPARES = regex(r"(?i)assert|close|equal|raises|check|compar|verif|error")
+#: PyTorch's own tolerances, the loosest of all element types
+_LOOSEST = {
+    ("assert_close", "rtol"): 1.6e-2, ("assert_close", "atol"): 1e-5, ("allclose", "rtol"): 1e-5, ("allclose", "atol"): 1e-8,
+}  # fmt: skip
 _TOLERANCES = ("rtol", "atol", "tol", "tolerance", "rel", "abs", "rtol_", "atol_")
 
 
@@ -134,9 +139,9 @@ def _skipped_errors(suite: OpSuite, test: SuiteTest, trace: Trace) -> Iterator[H
 
 def _uncompared(suite: OpSuite, test: SuiteTest, trace: Trace, others: list[Trace]) -> Iterator[Hidden]:
     """The result of the other backends is compared, that of this one is not."""
-    if not others or trace.gaps or not all(any(map(_compares, other.events)) for other in others):
+    if not others or trace.gaps or not all(any(compares(event, other) for event in other.events) for other in others):
         return
-    if any(_compares(event) or (event.name in ENDS and not only_unavailable(event)) for event in trace.events):
+    if any(compares(event, trace) or (event.name in ENDS and not only_unavailable(event)) for event in trace.events):
         return
     if any(suite.calls_op(event) for event in trace.events):
         end = next((node for node in test.function.walk() if isinstance(node, syntax.Return)), None)
@@ -144,10 +149,6 @@ def _uncompared(suite: OpSuite, test: SuiteTest, trace: Trace, others: list[Trac
             test, Place(test.source, end.span) if end is not None else place_of(test), f"`{test.name}` compares nothing with cutile-rs",
             "find out why the result differs, and compare it like the others'",
         )  # fmt: skip
-
-
-def _compares(event: Event) -> bool:
-    return event.kind == "assert" or (event.kind == "call" and _COMPARES.search(event.name.rsplit(".", 1)[-1]) is not None)
 
 
 def _is_text(value: Value, text: str) -> bool:
@@ -161,13 +162,23 @@ def _tolerances(test: SuiteTest, trace: Trace, others: list[Trace], factor: floa
     own = _given(trace)
     theirs = [_given(other) for other in others]
     for key, (number, value) in own.items():
-        compared = [found[key][0] for found in theirs if key in found]
+        compared = [found[key][0] for found in theirs if key in found] or _defaults(key, trace, others)
         if compared and all(number > factor * other for other in compared) and value.place is not None:
             place = value.place
             yield Hidden(
                 test, place, f"`{test.name}` compares cutile-rs with `{key[1]}` = {number:g}, other backends with {max(compared):g}",
                 "find out why the backend is less exact (accumulator, math mode), and test it like the others",
             )  # fmt: skip
+
+
+def _defaults(key: tuple[Place, str], trace: Trace, others: list[Trace]) -> list[float]:
+    """The loosest that PyTorch compares with where the other backends leave a tolerance out; nothing for other calls."""
+    place, name = key
+    called = next((event.name.rsplit(".", 1)[-1] for event in trace.events if event.kind == "call" and event.place == place), "")
+    there = [event for other in others for event in other.events if event.place == place and event.arguments is not None]
+    exact = bool(there) and all(event.arguments is not None and event.arguments.exact for event in there)
+    default = _LOOSEST.get((called, name))
+    return [default] if exact and default is not None else []
 
 
 def _given(trace: Trace) -> dict[tuple[Place, str], tuple[float, Value]]:

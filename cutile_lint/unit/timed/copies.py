@@ -47,7 +47,26 @@ def _is_certain(item: CallWork) -> bool:
         return arguments is not None and bool(arguments.positional) and _is_made_alike(operand, arguments.positional[0])
     if item.verb == "to" and arguments is not None and isinstance(always := arguments.keywords.get("copy"), Known):
         return bool(always.value)
-    return item.verb == "contiguous" and is_expanded(operand)
+    return (item.verb == "contiguous" and is_expanded(operand)) or is_round_trip(item)
+
+
+def is_round_trip(item: CallWork) -> bool:
+    """A tensor is converted to another type and back: ``x.float().to(x.dtype)``."""
+    converted, arguments = item.work.operand, item.event.arguments
+    if item.verb not in ("to", "type") or arguments is None or not isinstance(converted, Term):
+        return False
+    if converted.op != "method" or not converted.args or not _names_type(converted):
+        return False
+    asked = arguments.get(0, "dtype")
+    return asked is not None and _is_asked(asked, "dtype", converted.args[0])
+
+
+def _names_type(converted: Term) -> bool:
+    """The conversion is to one type: ``x.float()``, ``x.to(torch.float32)``."""
+    given = [*converted.args[1:], *converted.keywords.values()]
+    if converted.name in ("to", "type"):
+        return any(isinstance(one, Term) and one.op == "external" and one.name.startswith("torch.") for one in given)
+    return converted.name in ("float", "half", "bfloat16", "double") and not given
 
 
 def _is_made_alike(buffer: Value | None, source: Value) -> bool:

@@ -1,4 +1,4 @@
-"""Autotune keys: what a key must tell apart, what it lacks, and what must not stand in it."""
+"""Autotune keys: what a key must tell apart and what it lacks. The tuner keeps configs under the kernel's name and the key."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from cutile_lint.unit.machine.values import (
     subterms,
 )
 from cutile_lint.unit.runs import Run
+from cutile_lint.unit.timed.calls import Calls
 from cutile_lint.unit.timed.tensors import tensor_test
 
 if TYPE_CHECKING:
@@ -35,12 +36,17 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Need:
-    """A value that tells launches apart. ``role``: "generic", "variant", "configs", "size", "dtype"; ``what`` it becomes."""
+    """A value that tells launches apart. ``role``: "generic", "variant", "configs", "size", "dtype"; ``what`` it becomes.
+
+    ``path``: of the launch; ``exact``: whenever it differs, so does the launched work.
+    """
 
     value: Value
     role: str
     what: str
     place: Place
+    path: Condition = ()
+    exact: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -58,13 +64,16 @@ def lacking(unit: KernelUnit) -> Iterator[Lack]:
     for run in unit.runs:
         for tuning in run.tunings:
             key = key_of(run, tuning)
-            if key is None or not is_readable(key):
+            name = _settled(run, tuning.kernel_name) if tuning.kernel_name is not None else Known("unknown")
+            if key is None or not is_readable(key) or not is_readable(name):
                 continue
             path = tuning.event.path
-            given = Determined(list(leaves(key)) + _whole(key), path, unit.program)
+            given = Determined([*leaves(key), *_whole(key), name], path, unit.program)
             lack = Lack(run, tuning, key)
-            for need in needs(unit, run, tuning):
-                for atom in _absent(given, need, path):
+            needed = list(needs(unit, run, tuning))
+            calls = Calls(run, tuning, (key, name), unit.program)
+            for need in needed:
+                for atom in _missing(given, need, path, calls, needed):
                     lack.missing.setdefault(canonical(atom), (atom, need))
             if lack.missing:
                 yield lack
@@ -98,7 +107,9 @@ def _left(run: Run, path: Condition) -> Condition | None:
 
 
 def _whole(key: Value) -> list[Value]:
-    return [item for _, one in alternatives(key) if isinstance(one, Items) for item in one.items]
+    """What tells more than its leaves: nested tuples, and which of several keys it is."""
+    items = [item for _, one in alternatives(key) if isinstance(one, Items) for item in one.items]
+    return [*items, key] if isinstance(key, Choice) else items
 
 
 def is_readable(key: Value) -> bool:
@@ -109,11 +120,20 @@ def is_readable(key: Value) -> bool:
         if isinstance(one, Items):
             if one.open or any(one.conditions) or not all(is_readable(item) for item in one.items):
                 return False
+        elif _is_length(bare(one)):
+            continue
         elif any(_is_closed(part) for part in subterms(one)):
             return False
         elif isinstance(bare(one), Term) and bare(one).op == "call" and bare(one).serial and not _is_plain(bare(one)):  # type: ignore[attr-defined]
             return False
     return True
+
+
+def _is_length(value: Value) -> bool:
+    """The length of lists that are known: a number, whatever they hold."""
+    if not (isinstance(value, Term) and value.op == "call" and value.name == "len" and value.args):
+        return False
+    return all(isinstance(one, Items) and not one.open and not any(one.conditions) for _, one in alternatives(value.args[0]))
 
 
 def _is_closed(value: Value) -> bool:
@@ -157,11 +177,11 @@ def needs(unit: KernelUnit, run: Run, tuning: Tuning) -> Iterator[Need]:
                 continue
             elif "generic" in roles:
                 name = next(use.name or slot.name for use in slot.uses if use.role == "generic")
-                yield Need(value, "generic", f"the const generic `{name}`", place)
+                yield Need(value, "generic", f"the const generic `{name}`", place, launch.path, True)
             elif "condition" in roles and slot.name in choosers:
-                yield Need(value, "variant", f"`{slot.name}`, which chooses the kernel", place)
+                yield Need(value, "variant", f"`{slot.name}`, which chooses the kernel", place, launch.path, True)
             elif slot.type in ("i32", "i64", "u32", "u64", "usize", "isize") and roles:
-                yield Need(value, "size", f"`{slot.name}`", place)
+                yield Need(value, "size", f"`{slot.name}`", place, launch.path, "grid" in roles)
     yield from _path_needs(tuning, launches)
     yield from _config_needs(tuning)
     inputs = {root.name: (root, place) for tensor, place in tensors for root in _origins(tensor)}
@@ -246,7 +266,7 @@ def _path_needs(tuning: Tuning, launches: list[Launch]) -> Iterator[Need]:
         for literal in launch.path:
             if literal.key() not in before and _is_branch(literal.test):
                 place = literal.test.place or launch.place
-                yield Need(literal.test, "variant", f"which launch of `{launch.symbol}` runs", place)
+                yield Need(literal.test, "variant", f"which launch of `{launch.symbol}` runs", place, exact=True)
 
 
 def _config_needs(tuning: Tuning) -> Iterator[Need]:
@@ -264,7 +284,7 @@ def _config_needs(tuning: Tuning) -> Iterator[Need]:
     for path in paths:
         for literal in path:
             if literal.key() not in before:
-                yield Need(literal.test, "configs", "the list of configs", literal.test.place or tuning.event.place)
+                yield Need(literal.test, "configs", "the list of configs", literal.test.place or tuning.event.place, exact=True)
 
 
 def _is_branch(test: Value) -> bool:
@@ -272,6 +292,21 @@ def _is_branch(test: Value) -> bool:
 
 
 # ── what is absent ─────────────────────────────────────────────────────────
+
+
+def _missing(given: Determined, need: Need, path: Condition, calls: Calls, needed: list[Need]) -> Iterator[Value]:
+    """The atoms that the key lacks for a need. Where it says something about them, two calls that share a key decide."""
+    found = list(_absent(given, need, path))
+    if need.exact and given.answer(need.value) is not True and all(map(given.mentions, found)):
+        others = [other.value for other in needed if other.role == "variant" and other.exact]
+        shared = calls.share_a_key(need.value, need.path, [] if need.role in ("variant", "configs") else others)
+        if shared and need.role == "size" and calls.rounds:
+            return
+        if shared:
+            found = [atom for atom in atoms(need.value) if given.answer(atom) is not True]
+        elif shared is False:
+            return
+    yield from found
 
 
 def _absent(given: Determined, need: Need, path: Condition) -> Iterator[Value]:

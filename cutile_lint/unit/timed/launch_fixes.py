@@ -9,6 +9,7 @@ from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
 from cutile_lint.unit.device.effects import given_tensor
+from cutile_lint.unit.launches import Launch
 from cutile_lint.unit.machine.trace import Event, Tuning
 from cutile_lint.unit.model import KernelUnit
 from cutile_lint.unit.timed import torch_api as api
@@ -30,7 +31,9 @@ def delete_launch(unit: KernelUnit, wasted: Wasted) -> Fix | None:
     if wasted.why == "repeated" or statement is None or function is None or module is None:
         return None
     doomed = _belonging(unit, wasted, statement, function)
-    if doomed is None or not all(_lost_too(unit, wasted, event) for event in _events_of(wasted, statement)):
+    if doomed is None or any(_does(wasted.other, one) for one in doomed):
+        return None
+    if not all(_lost_too(unit, wasted, event) for event in _events_of(wasted, statement)):
         return None
     rewrites = [rewrite.delete_statement(module, one) for one in doomed]
     if any(one is None for one in rewrites):
@@ -45,6 +48,11 @@ def delete_launch(unit: KernelUnit, wasted: Wasted) -> Fix | None:
         and not any(one.drops_comment for one in rewrites if one is not None)
     )
     return Fix("delete the launch", edits, Applicability.SAFE if safe else Applicability.UNSAFE)
+
+
+def _does(launch: Launch, statement: syntax.Stmt) -> bool:
+    """The statement does the launch, in whichever of a function's calls: without it the launch is gone, too."""
+    return any(stop.statement is statement for stop in launch.event.stack)
 
 
 def _belonging(unit: KernelUnit, wasted: Wasted, statement: syntax.Stmt, function: syntax.Function) -> list[syntax.Stmt] | None:

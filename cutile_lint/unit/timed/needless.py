@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.unit.machine.paths import implies
 from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value
+from cutile_lint.unit.timed import torch_api as api
 from cutile_lint.unit.timed.region import Occurrence, TimedWork
 from cutile_lint.unit.timed.tensors import Tensors
 
@@ -87,6 +88,19 @@ def _members(value: Value) -> list[Value]:
     return items.items if isinstance(items, Items) and items.kind == "set" else []
 
 
+def _made_with(tensor: Value, name: str) -> Value | None:
+    """The dtype or device that an allocation was asked for; of ``torch.empty_like(x)`` and ``x.new_empty(…)`` that of ``x``."""
+    if not isinstance(tensor, Term) or tensor.op not in ("call", "method"):
+        return None
+    last = tensor.name.rsplit(".", 1)[-1]
+    if last not in api.ALLOCATIONS | api.FILLS | api.ALLOCATION_METHODS | api.FILL_METHODS:
+        return None
+    if name in tensor.keywords:
+        return tensor.keywords[name]
+    alike = last in api.LIKE or tensor.op == "method"
+    return Term("attr", name, tensor.args[:1]) if alike and tensor.args else None
+
+
 class _Equal:
     """Dtypes and devices that the checks on a path say are the same."""
 
@@ -130,7 +144,8 @@ class _Equal:
         if not isinstance(value, Term) or value.op != "attr" or value.name not in ("dtype", "device"):
             return None
         owner = self._owner(value.args[0])
-        return (value.name, owner.key()) if owner is not None else None
+        made = _made_with(owner, value.name) if owner is not None else None
+        return self._key(made) if made is not None else (value.name, owner.key()) if owner is not None else None
 
     def _owner(self, value: Value) -> Value | None:
         """The one tensor that a value has its dtype and device from, through views and copies."""

@@ -98,13 +98,18 @@ def relaunches(unit: KernelUnit) -> Iterator[tuple[Wasted, Tuning]]:
                 if launch.timed or launch.order < tuning.event.order or contradictory(launch.path, tuning.event.path):
                     continue
                 other = next((one for one in timed if one.symbol == launch.symbol and _same_inputs(unit, run, one, launch)), None)
-                if other is None or seldom(run, launch.event):
+                if other is None or seldom(run, launch.event) or _after_an_error(launch):
                     continue
                 stop, place = parting(launch, tuning.event.stack)
                 key = (place.source.path, place.span)
                 if key not in seen:
                     seen.add(key)
                     yield Wasted(run, launch, other, place, stop, "done", unit.effects.read_slots(launch) is not None), tuning
+
+
+def _after_an_error(launch: Launch) -> bool:
+    """It stands in a handler: what it is done again for has failed."""
+    return any(literal.holds and isinstance(literal.test, Term) and literal.test.op == "raised" for literal in launch.path)
 
 
 def _same_inputs(unit: KernelUnit, run: Run, tuned: Launch, launch: Launch) -> bool:
@@ -271,7 +276,8 @@ class _Judge:
 
     def in_loop(self, launch: Launch) -> Wasted | None:
         """A launch in a loop that gives it the same arguments each time, its buffers used by nothing else in the loop."""
-        loops = [loop for loop in launch.event.loops if isinstance(loop, syntax.For)]
+        around = [stop.frame.function for stop in launch.event.stack if stop.frame.function is not None]
+        loops = [loop for loop in launch.event.loops if isinstance(loop, syntax.For) or _counts(loop, around)]
         if not loops or len(loops) != len(launch.event.loops):
             return None
         loop = loops[-1]
@@ -298,6 +304,40 @@ class _Judge:
         after = launch.event.stack[at + 1] if at + 1 < len(launch.event.stack) else None
         place = after.frame.call if after is not None and after.frame.call is not None else launch.place
         return Wasted(self.run, launch, launch, place, stop, "repeated", True)
+
+
+def _counts(loop: syntax.Node, around: list[syntax.Function]) -> bool:
+    """``i = 0`` … ``while i < 2: …; i += 1``: a loop that surely has more rounds than one, all alike."""
+    if not isinstance(loop, syntax.While):
+        return False
+    test = loop.test
+    counter, bound = (test.left, test.right) if isinstance(test, syntax.Compare) else (test, syntax.Const(test.span, 0))
+    owner = next((function for function in reversed(around) if any(node is loop for node in _walk(function))), None)
+    if owner is None or not isinstance(counter, syntax.Name):
+        return False
+    mentions = [node for node in _walk(owner) if isinstance(node, syntax.Name) and node.id == counter.id]
+    writes = [node for node in _walk(owner) if isinstance(node, syntax.Assign) and _target(node) in mentions]
+    others = [node for node in _walk(loop) if isinstance(node, syntax.Assign) and node not in writes]
+    if len(mentions) != 3 or len(writes) != 2 or others:
+        return False  # what the rounds hand on may make them differ
+    first, step = sorted(writes, key=lambda node: node.span.start)
+    start, by, end = _number(first.value), _number(step.value), _number(bound)
+    if first.op or step.op not in ("+", "-") or step not in loop.body or start is None or by is None or end is None:
+        return False
+    op = test.op if isinstance(test, syntax.Compare) else "!="
+    return all(_holds_for(op, one, end) for one in (start, start + by if step.op == "+" else start - by))
+
+
+def _target(node: syntax.Assign) -> syntax.Expr | None:
+    return node.targets[0] if len(node.targets) == 1 else None
+
+
+def _number(node: syntax.Expr | None) -> int | None:
+    return node.value if isinstance(node, syntax.Const) and type(node.value) is int else None
+
+
+def _holds_for(op: str, left: int, right: int) -> bool:
+    return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right, "!=": left != right}.get(op, False)
 
 
 def _varies(value: Value) -> bool:

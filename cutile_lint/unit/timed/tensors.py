@@ -256,6 +256,8 @@ class Tensors:
         last = name.rsplit(".", 1)[1]
         if last == "synchronize":
             return "sync"
+        if name in api.COMPARISONS:
+            return "compute"
         if (
             name.startswith(api.HOST_PACKAGES)
             or last in api.HOST_FUNCTIONS

@@ -71,6 +71,8 @@ HOST_FUNCTIONS = names("""
     get_default_dtype get_device Generator manual_seed broadcast_shapes is_autocast_enabled autocast compile typename
     is_storage get_rng_state set_printoptions from_numpy _assert is_inference Tensor
 """)
+#: Functions of packages that else do no device work: they compare tensors, and look at the answer.
+COMPARISONS = names("torch.testing.assert_close torch.testing.assert_allclose")
 HOST_PACKAGES = (
     "torch.cuda.", "torch.backends.", "torch.profiler.", "torch.autograd.", "torch.utils.", "torch.compiler.", "torch._dynamo.",
     "torch.distributed.", "torch.version", "torch.jit.", "torch.library.", "torch._C", "torch.overrides.", "torch.testing.",

@@ -53,7 +53,9 @@ def unstable(unit: KernelUnit) -> Iterator[Unstable]:
             place = key_place(tuning)
             found = list(_bad(unit, run, tuning, key, place, tuning.event.path))
             yield from found
-            if not found and is_readable(key) and _is_constant(key) and not _constant_work(run, tuning):
+            name = tuning.kernel_name
+            same = is_readable(key) and _is_constant(key) and (name is None or _is_constant(name))
+            if not found and same and not _constant_work(run, tuning):
                 yield Unstable(run, tuning, place, "`key`", "is the same for every call: one tuned config serves all shapes")
 
 
