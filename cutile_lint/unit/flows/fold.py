@@ -132,9 +132,8 @@ class Folder:
         if term.op in ("binary", "compare") and term.name in _OPERATORS:
             return self._combined(term.args, depth, _OPERATORS[term.name])
         if term.op == "compare" and term.name == "is-variant" and (given := _made_unsigned(term.args[0])) is not None:
-            fits = isinstance(term.args[1], Known) and term.args[1].value == "Ok"
-            return self._combined((given,), depth, lambda one: (one >= 0) is fits)
-        if term.op == "payload" and term.name == "Ok.0" and (given := _made_unsigned(term.args[0])) is not None:
+            return self._combined((given,), depth, lambda one: one >= 0)  # ``Some`` is what stands for ``Ok`` as well
+        if term.op == "payload" and term.name in ("Ok.0", "Some.0") and (given := _made_unsigned(term.args[0])) is not None:
             return self._outcomes(given, depth + 1)
         if term.op == "not":
             return self._combined(term.args, depth, operator.not_)
