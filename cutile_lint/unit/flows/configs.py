@@ -86,12 +86,6 @@ class Config:
             return Known((name.value in self.fields) is (term.name == "in")) if isinstance(name, Known) else None
         return None
 
-    def lacks_field_of(self, value: Value) -> bool:
-        """A field that the value, or a condition in it, is made of is none of this config's."""
-        return any(
-            isinstance(part, Term) and part.op == "field" and part.name not in self.fields for part in with_conditions(value)
-        )
-
 
 def _declared_at(cls: Class, name: str) -> Place | None:
     for statement in cls.definition.body:
@@ -175,6 +169,7 @@ def _config(value: Value, path: Condition) -> Config | None:
     return None
 
 
-def fields_read(value: Value) -> set[str]:
-    """Names of the config fields that a value is made of."""
-    return {part.name for part in subterms(value) if isinstance(part, Term) and part.op == "field"}
+def fields_read(value: Value, conditions: bool = False) -> set[str]:
+    """Names of the config fields that a value, or a condition in it, is made of."""
+    parts = with_conditions(value) if conditions else subterms(value)
+    return {part.name for part in parts if isinstance(part, Term) and part.op == "field"}

@@ -95,13 +95,12 @@ def negation(path: Condition) -> Condition:
 
 def _without_implied(path: Condition) -> Condition:
     """A path without the ``and`` and ``or`` of it that follow from the others: ``not (some and guard)`` beside ``not some``."""
-    kept = path
-    for literal in path:
-        if len(kept) > 1 and isinstance(literal.test, Term) and literal.test.op in ("and", "or"):
-            others = tuple([one for one in kept if one is not literal])
-            if _implied(literal.test, _facts((others,)).known) is literal.holds:
-                kept = others
-    return kept
+    compound = [literal for literal in path if isinstance(literal.test, Term) and literal.test.op in ("and", "or")]
+    if not compound or len(compound) == len(path):
+        return path
+    known = {literal.test.key(): literal.holds for literal in path if literal not in compound}
+    implied = [literal for literal in compound if _implied(literal.test, known, itself=False) is literal.holds]
+    return tuple([literal for literal in path if literal not in implied]) if implied else path
 
 
 def _equality(literal: Literal) -> tuple[object, object] | None:

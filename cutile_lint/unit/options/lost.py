@@ -16,7 +16,6 @@ from cutile_lint.unit.flows.origins import Origin, node_at
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.linking.where import level_of, stop_of
 from cutile_lint.unit.machine.paths import contradictory
-from cutile_lint.unit.machine.trace import Tuning
 from cutile_lint.unit.machine.values import Condition, Value, alternatives
 from cutile_lint.unit.options.arguments import OptionArgument, grid_source, is_swapped
 from cutile_lint.unit.options.option_names import option_named
@@ -105,13 +104,16 @@ def _lost_by_configs(
 ) -> Iterator[LostValue]:
     launch, tuning, found = argument.launch.path, argument.tuning, []
     assert tuning is not None or not configs
+    read = fields_read(argument.value, conditions=True)
     for config in configs:
         expected, name = config.explicit(argument.option), config.field_of(argument.option)
         if expected is None or name is None or tuning is None:
             continue
         if config.folder(tuning).holds(launch) is False:
             continue
-        for leaf, condition, got in _arriving(argument, config, tuning, leaves):
+        # what is done after an exception counts where a field is read that the config lacks: else nothing is known to be raised
+        folder = config.undisturbed_folder(tuning) if read <= config.fields.keys() else config.folder(tuning)
+        for leaf, condition, got in _arriving(folder, launch + config.path, leaves):
             if got != expected and is_for_other_devices(argument.unit, argument.option, launch + config.path, condition):
                 continue
             found.append(LostValue(name, expected, got, leaf, config.place_of(name)))
@@ -122,15 +124,8 @@ def _lost_by_configs(
     yield from (value for value in found if not (same and value.got <= 0))
 
 
-def _arriving(
-    argument: OptionArgument, config: Config, tuning: Tuning, leaves: list[tuple[Condition, Value]]
-) -> Iterator[tuple[Value, Condition, int]]:
-    """The numbers that the slot gets for a config, each with the value that gives it and when.
-
-    What is done after an exception counts where a field is read that the config does not have: else nothing is known to be raised.
-    """
-    folder = config.folder(tuning) if config.lacks_field_of(argument.value) else config.undisturbed_folder(tuning)
-    base = argument.launch.path + config.path
+def _arriving(folder: Folder, base: Condition, leaves: list[tuple[Condition, Value]]) -> Iterator[tuple[Value, Condition, int]]:
+    """The numbers that the slot gets for a config on a path, each with the value that gives it and when."""
     for condition, leaf in leaves:
         if folder.holds(condition) is False or contradictory(base, condition):
             continue
