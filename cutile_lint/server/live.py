@@ -61,6 +61,8 @@ class LiveWorkspace(Workspace):
         listed = self._listed.pop(path, None)
         self._drop(path)
         changed = was != os.path.exists(path) or (listed is not None and listed != list_folder(str(path)))
+        if (around := self._listed.get(path.parent)) is not None:  # it may have come between this list and its own reading
+            changed = changed or around != list_folder(str(path.parent))
         if changed:
             self._forget_tree()
         return changed

@@ -322,3 +322,27 @@ def test_a_text_that_was_refused_is_not_the_last_good_one(tmp_path: Path) -> Non
     outcome_of(session, {path: OpenSource(path, text + b"\0")}, path)
     opened = {path: OpenSource(path, text + b"def broken(:\n")}
     assert seen(outcome_of(session, opened, path)) == before
+
+
+def test_a_file_that_is_read_before_it_is_told_is_noticed(tmp_path: Path) -> None:
+    """It comes between the check of the open op, which lists its folder, and the look through the workspace, which reads it."""
+    root = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "faulty" / "skill", root)
+    (root / ".git").mkdir()
+    wrapper, kernel = root / "scale_residual" / "wrapper.py", root / "scale_residual" / "kernel.rs"
+    text = kernel.read_text()
+    kernel.unlink()
+    session = Session()
+    session.set_client(ClientSettings(scope="workspace"), [root])
+    opened = {wrapper: OpenSource(wrapper, wrapper.read_bytes())}
+    session.update(opened)
+    key = session.next()
+    assert key == wrapper
+    assert "CTL105" not in {finding.code for finding in session.check(key).findings}
+    kernel.write_text(text)
+    while (key := session.next()) is not None:
+        session.check(key)
+    session.update(opened, [kernel])
+    while (key := session.next()) is not None:
+        session.check(key)
+    assert "CTL105" in {finding.code for finding in session._outcomes[wrapper].findings}
