@@ -45,6 +45,11 @@ BY_DESIGN = {
     "CTL102-invalid-of-another-dtype-for-all-that-is-known": "the run's tensors have one dtype; nothing says that others' have",
     "CTL302-invalid-detached-in-place-on-one-path": "the run's tensor takes the path that detaches it; smaller ones do not",
     "CTL104-valid-read-by-pytorch-in-between": "the second launch stores what is there already; the rule asks only whether the first is read",
+    "CTL104-valid-loop-whose-rounds-differ": "the second launch has another grid, which stores the same here; the rule asks for the same arguments",
+    "CTL105-valid-cache-of-the-tuner": "each counted call begins with an empty cache",
+    "CTL105-invalid-found-in-the-cache-of-the-tuner": "each counted call begins with an empty cache",
+    "CTL111-valid-to-another-type": "the conversion is counted; it stays, so it is not one forth and back",
+    "CTL111-invalid-to-another-type-and-back": "the run's tensors are of that type already; others are copied twice",
     "CTL111-valid-the-reference-does-it-too": "the copy is counted; the reference's wrapper makes it as well, so the port does not differ",
 }
 

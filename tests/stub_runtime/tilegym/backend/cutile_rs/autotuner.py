@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import recorder
 
-_best: dict[tuple[str, Any], Any] = {}
+_cache: dict[tuple[str, Any], Any] = {}
 
 
 @dataclass
@@ -34,7 +34,7 @@ def autotune_launch(
         RuntimeError: no configs.
     """
     entry = (kernel_name, key)
-    hit = entry in _best
+    hit = entry in _cache
     recorder.events.append(recorder.Tuned(kernel_name, key, len(configs), hit))
     recorder.timing_depth += 1
     recorder.tunings += 1
@@ -47,14 +47,14 @@ def autotune_launch(
                 for repetition in range(warmup + rep if recorder.repeats is None else recorder.repeats):
                     recorder.trial = number, position, repetition
                     kernel_fn(config)
-            _best[entry] = configs[0]
+            _cache[entry] = configs[0]
         recorder.trial = number, 0, -1
-        output = kernel_fn(_best[entry])
+        output = kernel_fn(_cache[entry])
     finally:
         recorder.timing_depth -= 1
         recorder.trial = outer
-    return TunedResult(_best[entry], output, [(config, 0.0) for config in configs], hit)
+    return TunedResult(_cache[entry], output, [(config, 0.0) for config in configs], hit)
 
 
 def clear_cache() -> None:
-    _best.clear()
+    _cache.clear()
