@@ -28,6 +28,7 @@ from cutile_lint.server.settings import ClientSettings
 from cutile_lint.server.watched import CONFIGURATION
 from cutile_lint.sources import OpenSource, Place, Source, Workspace
 from cutile_lint.sources.discovery import is_candidate
+from cutile_lint.sources.lines import line_end, line_start
 from cutile_lint.sources.texts import unchanged
 from cutile_lint.unit import KernelUnit, Plan
 from cutile_lint.unit.linking.program import Parsed
@@ -90,7 +91,7 @@ class Session:
         #: the linking words of every file known, or its text as long as nobody has asked
         self._linking: dict[Path, Counter[bytes] | Source] = {}
         #: texts of files that have changed, with their linking words
-        self._linked: dict[Path, tuple[bytes, Counter[bytes]]] = {}
+        self._linked: dict[Path, tuple[Source, Counter[bytes]]] = {}
         self._symbol_sets: dict[Path, tuple[Counter[bytes], frozenset[bytes]]] = {}
         self._around: dict[Path, frozenset[bytes]] = {}
         self._trees = Parsed()
@@ -292,10 +293,10 @@ class Session:
         source = self.workspace.source(path)
         if source is None:
             return Counter()
-        text, words = self._linked.get(path, (None, Counter()))
-        if text is None or not source.is_python or _differ(text, source.raw):
+        before, words = self._linked.get(path, (None, Counter()))
+        if before is None or not source.is_python or _differ(before, source):
             words = Counter(_LINKING.findall(source.raw))
-        self._linked[path] = (source.raw, words)
+        self._linked[path] = (source, words)
         return words
 
     # ── configuration ──
@@ -629,17 +630,13 @@ def _is_refused(source: Source) -> bool:
     return len(source.data) > 2 << 20 or b"\0" in source.data
 
 
-def _differ(old: bytes, new: bytes) -> bool:
+def _differ(old: Source, new: Source) -> bool:
     """The lines that two Python texts do not have in common have other linking words (those that span lines are Rust's)."""
-    head, tail = unchanged(old, new)
-    start = old.rfind(b"\n", 0, head) + 1
-    words = (Counter(_LINKING.findall(text, start, _line_end(text, len(text) - tail))) for text in (old, new))
-    return next(words) != next(words)
-
-
-def _line_end(text: bytes, offset: int) -> int:
-    end = text.find(b"\n", offset)
-    return end if end != -1 else len(text)
+    head, tail = unchanged(old.raw, new.raw)
+    before, now = (
+        Counter(_LINKING.findall(text.raw, line_start(text, head), line_end(text, len(text.raw) - tail))) for text in (old, new)
+    )
+    return before != now
 
 
 def leave_removed_folder() -> None:

@@ -44,8 +44,8 @@ class Slot:
     index: int
     param: syntax.Param
     place: Place
-    #: what the type is that the file may have another name for
-    own_type: str
+    #: as it is called where it is defined, whatever alias the file has for it
+    type: str
     declared: CParam | None = None
     declared_place: Place | None = None
     uses: list[Use] = field(default_factory=list)
@@ -53,10 +53,6 @@ class Slot:
     @property
     def name(self) -> str:
         return self.param.name
-
-    @property
-    def type(self) -> str:
-        return self.own_type
 
     @property
     def is_descriptor(self) -> bool:
@@ -99,7 +95,7 @@ class Boundary:
     @cached_property
     def kernel_launches(self) -> list[KernelLaunch]:
         """The export's launches, one of each place (a dispatch over element types runs the same chain several times)."""
-        return _distinct_launches(self.run)
+        return distinct(self.run.launches)
 
     def is_aligned(self, launch: Launch) -> bool:
         """The launch gives exactly one value to each slot."""
@@ -131,8 +127,9 @@ class Boundary:
         return next((slot for slot in self.slots if slot.name == name), None)
 
 
-def _distinct_launches(run: ExportRun) -> list[KernelLaunch]:
-    return list({(one.entry_name, one.place): one for one in run.launches}.values())
+def distinct(launches: Iterable[KernelLaunch]) -> list[KernelLaunch]:
+    """One launch of each entry and place."""
+    return list({(one.entry_name, one.place): one for one in launches}.values())
 
 
 def boundary_map(unit: KernelUnit) -> list[Boundary]:
@@ -204,7 +201,7 @@ def in_text(text: Known, span: Span) -> Place | None:
 
 def _uses(run: ExportRun) -> Iterator[tuple[str, Use]]:
     """(parameter's name, use) of the kernel launches."""
-    for launch in _distinct_launches(run):
+    for launch in distinct(run.launches):
         yield from _uses_of(launch)
 
 

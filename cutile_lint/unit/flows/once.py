@@ -10,14 +10,7 @@ from cutile_lint.unit.flows.lasting import asks_elsewhere, asks_once, changes, o
 from cutile_lint.unit.flows.switches import off_by_default
 from cutile_lint.unit.machine.python import is_cached
 from cutile_lint.unit.machine.trace import Event
-from cutile_lint.unit.machine.values import (
-    Known,
-    Literal,
-    Record,
-    Term,
-    Value,
-    subterms,
-)
+from cutile_lint.unit.machine.values import Known, Literal, Record, Term, Value, subterms
 from cutile_lint.unit.runs import Run
 
 _MISSES = frozenset(["KeyError", "AttributeError", "LookupError", "NameError"])

@@ -10,7 +10,7 @@ from cutile_lint.findings import Related
 from cutile_lint.records import dataclass
 from cutile_lint.regex import regex
 from cutile_lint.sources import Place
-from cutile_lint.unit.boundary.slots import Boundary, Slot
+from cutile_lint.unit.boundary.slots import Boundary, Slot, distinct
 from cutile_lint.unit.flows.configs import configs_of
 from cutile_lint.unit.flows.fold import Folder
 from cutile_lint.unit.flows.origins import Origin, origins
@@ -294,8 +294,8 @@ def unattached_launches(unit: KernelUnit) -> Iterator[tuple[Boundary, KernelLaun
     for boundary in unit.boundary:
         if not boundary.run.trace.gaps and has_options(boundary):
             without = [launch for launch in boundary.run.launches if "compile_options" not in launch.chain]
-            left_out = [launch for launch in without if not _leaves_nothing_out(boundary, launch)]
-            yield from ((boundary, launch) for launch in {(one.entry_name, one.place): one for one in left_out}.values())
+            left_out = distinct(launch for launch in without if not _leaves_nothing_out(boundary, launch))
+            yield from ((boundary, launch) for launch in left_out)
 
 
 def _leaves_nothing_out(boundary: Boundary, launch: KernelLaunch) -> bool:
