@@ -14,6 +14,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field, replace
 from cutile_lint.server.idle import idle_statements
 from cutile_lint.server.links import Hint, Lens, Links, Spot, Thing
+from cutile_lint.server.unbound import mentions, renamed
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.sources.texts import unchanged
 from cutile_lint.unit.linking.program import written_names
@@ -46,12 +47,20 @@ class Change:
     kinds: set[type[syntax.Node]] | None = None
     #: the change stands at the end of a function, which may be longer now
     at_end: bool = False
+    #: a name that nothing gives a value: it stood where the change is, and another one does now
+    word: str = ""
+    #: it was found to be one
+    is_name: bool = False
 
     # ── places ──
 
     def span(self, span: Span) -> Span:
         """Where a span of the old text is now. Raises :class:`Lost` for one that begins, ends or lies in the change."""
         first, last = span
+        if self.word:  # what stands around it goes on to do so
+            if self.start < first < self.end or self.start < last < self.end:
+                raise Lost
+            return Span(*(at + self.shift if at >= self.end else at for at in span))
         if first == last == self.start:
             raise Lost
         if first > self.start or (first == self.start == self.end):
@@ -108,6 +117,13 @@ class Change:
             statement=self.place(finding.statement) if finding.statement is not None else None,
         )
 
+    def is_told(self, finding: Finding) -> bool:
+        """The finding speaks of the name that is another one now."""
+        texts = [finding.message, finding.help, *(one.message for one in finding.related)]
+        if finding.fix is not None:
+            texts += [finding.fix.message, *(edit.content for edit in finding.fix.edits)]
+        return self.is_name and any(mentions(text, self.word) for text in texts)
+
     def _fix(self, fix: Fix) -> Fix:
         return replace(fix, edits=tuple(self._edit(edit) for edit in fix.edits))
 
@@ -148,15 +164,24 @@ def change_between(old: syntax.Module, new: syntax.Module) -> Change | None:
         return None
     before, after = old.source.raw, new.source.raw
     start, tail = unchanged(before, after)
-    change = Change(old, new, start, len(before) - tail, len(after) - len(before))
+    end, shift = len(before) - tail, len(after) - len(before)
+    if old.language == "python" and (span := renamed(old.source, new.source, start, end)) is not None:
+        change = Change(old, new, *span, shift, word=before[span.start : span.end].decode())
+        if _is_understood(change) and not change.functions and (change.idle or not change.is_name):
+            return change
+    change = Change(old, new, start, end, shift)
+    return change if _is_understood(change) else None
+
+
+def _is_understood(change: Change) -> bool:
     try:
-        if old.language == "python":
-            _bodies(change, old.body, new.body)
+        if change.old.language == "python":
+            _bodies(change, change.old.body, change.new.body)
         else:
-            _equal(change, old.body, new.body)
+            _equal(change, change.old.body, change.new.body)
     except Lost:
-        return None
-    return change
+        return False
+    return True
 
 
 def _bodies(change: Change, old: list[syntax.Stmt], new: list[syntax.Stmt]) -> None:
@@ -202,10 +227,14 @@ def _ends_at(change: Change, old: syntax.FunctionDef, new: syntax.FunctionDef) -
 
 def _function(change: Change, old: syntax.Function, new: syntax.Function) -> None:
     _same(change, old, new, skipped=("body", "docstring", "span"))
+    if change.is_name:
+        raise Lost  # it stands outside of the body
     change.became[old] = new
     same = old.docstring == new.docstring and not change.at_end
     if same and _equals(change, old.body, new.body):
         change.pairs[old] = new
+        if change.is_name:
+            change.idle.add(old)
     elif same and _equals(change, old.body, new.body, idle_statements(old) | idle_statements(new)):
         change.idle.add(old)
         change.pairs[old] = new
@@ -221,6 +250,10 @@ def _same(
     """Raise :class:`Lost` unless the nodes say the same, each at its place; statements ``without`` (by identity) are passed over."""
     if type(old) is not type(new):
         raise Lost
+    if change.word and isinstance(old, syntax.Name) and old.span == (change.start, change.end):
+        change.is_name = change.span(old.span) == new.span
+        if change.is_name:
+            return
     for name in old.FIELDS:
         if name not in skipped:
             _equal(change, getattr(old, name), getattr(new, name), without)

@@ -24,7 +24,8 @@ _MOST_SPANS, _MOST_ANSWERS = 5_000, 200
 @dataclass(slots=True, eq=False)
 class Part:
     """The result of one op. ``entered``: what its run looked at, ``read``: what of it rules have looked at too; ``spans``: the
-    parts of texts that they read; ``stale``: it is to be run again. ``unit``: the op, while its Python is what it was."""
+    parts of texts that they read; ``stale``: it is to be run again, ``doubtful``: when there is time. ``unit``: the op, while its Python
+    is what it was."""
 
     findings: list[Finding]
     files: frozenset[Path]
@@ -35,6 +36,7 @@ class Part:
     spans: dict[Path, set[tuple[int, int]]]
     unit: KernelUnit | None
     stale: bool = False
+    doubtful: bool = False
 
     def follow(self, change: Change) -> None:
         """Take over a change of a file, or become stale."""
@@ -43,13 +45,14 @@ class Part:
         if self.stale:
             return
         try:
-            if self._is_touched(change):
+            if self._is_touched(change) or any(map(change.is_told, self.findings)):
                 raise Lost
             self.findings = [change.finding(one) for one in self.findings]
             self.links, self.spans = change.links(self.links), change.spans(self.spans)
         except Lost:
             self.stale = True
         else:
+            self.doubtful = self.doubtful or (change.is_name and not self.entered.isdisjoint(change.idle))
             self.entered, self.read = _now(self.entered, change), _now(self.read, change)
 
     def remember(self, before: Part) -> None:
@@ -141,6 +144,13 @@ class Parts:
     def stale(self) -> list[int]:
         """Numbers of the ops to be run again."""
         return [number for number, part in enumerate(self.parts) if part.stale]
+
+    def doubt(self) -> bool:
+        """Have those run again whose results were only expected to stay as they are; False when there are none."""
+        doubtful = [part for part in self.parts if part.doubtful]
+        for part in doubtful:
+            part.stale = True
+        return bool(doubtful)
 
     def findings(self) -> list[Finding]:
         found: dict[tuple[str, Place], Finding] = {}

@@ -27,7 +27,7 @@ from cutile_lint.sources import Source
 
 T = TypeVar("T")
 _PROGRESS = "cutile-lint/analysis"
-#: seconds without a change after which cycles are collected
+#: seconds without a change after which doubtful results are made anew, or else cycles collected
 _PAUSE = 0.5
 
 
@@ -162,13 +162,16 @@ class Service:
                 self.tell(f"internal error: {type(error).__name__}: {error}")
 
     async def _pause(self) -> None:
-        """Wait for the next change; clear up behind the last ones meanwhile."""
+        """Wait for the next change; make sure of what was found, and clear up, meanwhile."""
         assert self._wake is not None
         if self._rubbish.checks:
             try:
                 await asyncio.wait_for(self._wake.wait(), _PAUSE)
             except TimeoutError:
-                await self._behind(self._rubbish.clear)
+                if await self._behind(self.session.doubt):
+                    self.touch()
+                else:
+                    await self._behind(self._rubbish.clear)
         await self._wake.wait()
 
     async def _quiet(self) -> None:

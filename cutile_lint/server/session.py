@@ -333,6 +333,7 @@ class Session:
     def _plan(self, changed: set[Path], relinked: set[bytes]) -> None:
         self._structure_is_old = False
         self._around.clear()
+        self.doubt()
         self._parts.clear()
         self._whole.clear()
         known = set(self._plan_of)
@@ -413,6 +414,12 @@ class Session:
         waiting = list(self._dirty)
         first = next((key for key in waiting if key in self._open), None)
         return first or next((key for key in waiting if any(self._belongs(path, key) for path in self._open)), waiting[0])
+
+    def doubt(self) -> bool:
+        """Check again what was only expected to stay as it is; False when there is nothing of that kind."""
+        doubtful = [key for key, parts in self._parts.items() if parts.doubt()]
+        self._dirty.update(dict.fromkeys(doubtful))
+        return bool(doubtful)
 
     def is_waiting(self, path: Path) -> bool:
         """Whether an op that a file belongs to is still to be checked."""

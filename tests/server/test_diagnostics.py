@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import copy
+import shutil
 from pathlib import Path
 
 import pytest
 from client import CAPABILITIES, Client, Failed, span, where
-from conftest import Op, Start
+from conftest import ROOT, Op, Start
 
 PULL = copy.deepcopy(CAPABILITIES)
 PULL["textDocument"]["diagnostic"] = {"relatedDocumentSupport": True}
@@ -53,6 +54,27 @@ def test_unsaved_buffers_of_two_layers_are_seen_together(client: Client, op: Op)
     seen = len(client.seen)
     client.close(ffi)  # back to the disk
     assert not [one for one in client.diagnostics(wrapper, 1, since=seen) if one["code"].startswith("CTL5")]
+
+
+def test_a_name_that_nothing_binds_is_made_sure_of(launch: Start, tmp_path: Path) -> None:
+    root = tmp_path / "work"
+    shutil.copytree(ROOT / "examples" / "clean" / "tilegym", root)
+    wrapper = root / "src" / "tilegym" / "ops" / "cutile_rs" / "gemm.py"
+    client = launch(root)
+    client.start()
+    call = "    rc = lib.cutile_gemm("
+    text = wrapper.read_text().replace(call, f"    more = cop.deepcopy(a)\n{call}")
+    uri = client.open(wrapper, text)
+    assert not codes(client.diagnostics(uri, 1))
+    seen = len(client.seen)
+    place = where(text, "cop.")
+    at = {"line": place["start"]["line"], "character": place["start"]["character"] + 3}
+    client.change(uri, {"range": {"start": at, "end": at}, "text": "y"})  # not imported: nothing binds the one nor the other
+    client.wait_for(
+        "textDocument/publishDiagnostics",
+        lambda params: params["uri"] == uri and params["version"] == 2 and codes(params["diagnostics"]) == {"CTL102"},
+        seen,
+    )
 
 
 def test_a_file_changed_on_disk_is_noticed(client: Client, op: Op) -> None:

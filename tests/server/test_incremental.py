@@ -232,6 +232,68 @@ def test_a_name_that_is_only_read_in_a_block_changes_nothing(tmp_path: Path, run
         outcome_of(session, {path: OpenSource(path, text.encode())}, path)
 
 
+def in_function(text: str, function: str, line: str) -> str:
+    """The text with a line at the start of a function's body."""
+    found = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == function)
+    first = found.body[1] if ast.get_docstring(found) is not None else found.body[0]
+    rows = text.splitlines(keepends=True)
+    rows.insert(first.lineno - 1, f"    {line}\n")
+    return "".join(rows)
+
+
+@pytest.mark.parametrize(
+    ("lines", "ops"),
+    [
+        # which name it is makes no difference while nothing binds it
+        (["alpha = z", "alpha = ze", "alpha = zet", "alpha = zeta"], [1, 0, 0, 0]),
+        (["alpha = [z]", "alpha = [ze]", "alpha = [z]"], [1, 0, 0]),
+        (["group_a = ze or group_a", "group_a = zeta or group_a"], [1, 0]),
+        (["f_(alpha)", "fl_(alpha)"], [1, 0]),
+        # but these stand for something, or say it
+        (["alpha = floa", "alpha = float"], [1, 1]),
+        (["alpha = group_", "alpha = group_a"], [1, 1]),
+        (["alpha = alpha.w", "alpha = alpha.wo"], [1, 1]),
+        (["alpha = _check_exten", "alpha = _check_extent"], [1, 1]),
+        (["work = w", "wo = w"], [1, 1]),
+        (["group_a = 'w'", "group_a = 'wo'"], [1, 1]),
+    ],
+)
+def test_a_name_that_nothing_binds_is_looked_at_once(tmp_path: Path, runs: list[str], lines: list[str], ops: list[int]) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "clean" / "tilegym", root)
+    (root / ".git").mkdir()
+    path = root / "src" / "tilegym" / "ops" / "cutile_rs" / "gemm.py"
+    text = path.read_text()
+    session = session_for(root, path)
+    outcome_of(session, {path: OpenSource(path, text.encode())}, path)
+    counts = []
+    for line in lines:
+        runs.clear()
+        opened = {path: OpenSource(path, in_function(text, "grouped_gemm", line).encode())}
+        after = outcome_of(session, opened, path)
+        counts.append(len(runs))
+        assert seen(after) == seen(outcome_of(session_for(root, path), opened, path)), line
+        del runs[counts[-1] :]
+    assert counts == ops
+
+
+def test_a_name_that_is_known_is_noticed_when_there_is_time(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "clean" / "tilegym", root)
+    (root / ".git").mkdir()
+    path = root / "src" / "tilegym" / "ops" / "cutile_rs" / "gemm.py"
+    text = path.read_text().replace("    rc = lib.", "    more = NAME__.deepcopy(a)\n    rc = lib.", 1)
+    assert "NAME__" in text and "copy" not in re.findall(r"\w+", path.read_text())
+    session = session_for(root, path)
+    for name in ("cop", "copy"):  # it is not imported, but what else could it be
+        opened = {path: OpenSource(path, text.replace("NAME__", name).encode())}
+        outcome_of(session, opened, path)
+    assert session.doubt()
+    after = outcome_of(session, opened, path)
+    assert after is not None and [finding.code for finding in after.findings] == ["CTL102"]
+    assert not session.doubt()
+
+
 @pytest.mark.parametrize(("line", "runs_again"), [("// a word", False), ("/* a */", False), ("let scale = 1;", True)])
 @pytest.mark.parametrize("file", ["ffi.rs", "kernel.rs"])
 def test_a_comment_in_a_rust_file_is_of_no_op(tmp_path: Path, runs: list[str], file: str, line: str, runs_again: bool) -> None:
