@@ -404,7 +404,7 @@ def _is_a_tensor(path: Condition, source: Term) -> Condition:
     found: list[Literal] = [Literal(Term("call", "torch.is_grad_enabled"), True)]
     for literal in path:
         for part in subterms(literal.test):
-            if isinstance(part, Term) and part.args and part.args[0].key() == source.key():
+            if isinstance(part, Term) and part.op in ("call", "compare") and part.args and part.args[0].key() == source.key():
                 if part.op == "call" and part.name in ("isinstance", "torch.is_tensor", "callable"):
                     found.append(Literal(part, True))
                 elif part.op == "compare" and isinstance(part.args[1], Known) and part.args[1].value is None:

@@ -129,6 +129,8 @@ def owning_borrows(unit: KernelUnit) -> Iterator[HostFault]:
 def _kept(module: syntax.Module, names: dict[str, str]) -> set[int]:
     """The nodes of what is put into ``ManuallyDrop``, at once or by a name that the next statement puts there."""
     kept: set[int] = set()
+    if not module.source.has(b"ManuallyDrop"):
+        return kept
     for node in module.walk():
         if _keeps(node, names):
             kept |= {id(inner) for arg in node.args for inner in arg.value.walk()}  # type: ignore[attr-defined]

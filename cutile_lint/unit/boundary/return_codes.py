@@ -57,14 +57,15 @@ def unchecked_codes(unit: KernelUnit) -> Iterator[UncheckedCode]:
 def _judge(run: Run, launch: Launch, program: Program) -> UncheckedCode | None:
     if is_in_own_loop(launch) and is_overwritten(launch, program):
         return UncheckedCode(launch, run)
-    key = launch.event.value.key()  # type: ignore[union-attr]
+    code = launch.event.value
+    assert code is not None
     conditions: list[Literal] = []
     for event in run.trace.events[launch.order + 1 :]:
         if event.kind in _QUIET:
             continue
-        if any(_has(literal.test, key) for literal in event.path):
+        if any(_has(literal.test, code) for literal in event.path):
             return None
-        if event.kind == "global" or not _uses(event, key) or _shows(event):
+        if event.kind == "global" or not _uses(event, code) or _shows(event):
             continue
         more = [one for one in beyond(event.path, launch.path) if not (isinstance(one.test, Term) and one.test.op == "raised")]
         is_check = event.kind == "call" and program.role(event.name) == "check-rc"
@@ -74,10 +75,10 @@ def _judge(run: Run, launch: Launch, program: Program) -> UncheckedCode | None:
             return None
         conditions.append(more[0])
     for _, value in run.trace.returned:
-        if _has(value, key):
+        if _has(value, code):
             return None
     for tuning in run.tunings:
-        if tuning.output is not None and _has(tuning.output, key):
+        if tuning.output is not None and _has(tuning.output, code):
             return None
     if conditions:
         place = conditions[0].test.place
@@ -85,15 +86,16 @@ def _judge(run: Run, launch: Launch, program: Program) -> UncheckedCode | None:
     return UncheckedCode(launch, run) if is_overwritten(launch, program) or not _is_read(launch, program) else None
 
 
-def _has(value: Value, key: object) -> bool:
-    return any(part.key() == key for part in subterms(value))
+def _has(value: Value, code: Value) -> bool:
+    kind = type(code)
+    return any(part is code or (isinstance(part, kind) and part.key() == code.key()) for part in subterms(value))
 
 
-def _uses(event: Event, key: object) -> bool:
+def _uses(event: Event, code: Value) -> bool:
     values: list[Value] = [value for value in (event.value, event.target) if value is not None]
     if event.arguments is not None:
         values += [*event.arguments.positional, *event.arguments.keywords.values()]
-    return any(_has(value, key) for value in values)
+    return any(_has(value, code) for value in values)
 
 
 def _shows(event: Event) -> bool:

@@ -399,6 +399,16 @@ def together(first: Condition, second: Condition, background: Condition = ()) ->
 
 def substitute(value: Value, symbols: Mapping[object, Value]) -> Value:
     """The value with the terms whose keys are in ``symbols`` replaced (conditions of choices included)."""
+    return _replacing(symbols)(value)
+
+
+def substituted(path: Condition, symbols: Mapping[object, Value]) -> Condition:
+    visit = _replacing(symbols)
+    return tuple([Literal(visit(literal.test), literal.holds, literal.origin) for literal in path])
+
+
+def _replacing(symbols: Mapping[object, Value]) -> Callable[[Value], Value]:
+    """What several values share is shared by what they become."""
     memo: dict[int, Value] = {}
 
     def visit(one: Value) -> Value:
@@ -424,8 +434,4 @@ def substitute(value: Value, symbols: Mapping[object, Value]) -> Value:
             return one.with_items([visit(item) for item in one.items])
         return one
 
-    return visit(value)
-
-
-def substituted(path: Condition, symbols: Mapping[object, Value]) -> Condition:
-    return tuple(Literal(substitute(literal.test, symbols), literal.holds, literal.origin) for literal in path)
+    return visit

@@ -99,7 +99,10 @@ def _without_implied(path: Condition) -> Condition:
     if not compound or len(compound) == len(path):
         return path
     known = {literal.test.key(): literal.holds for literal in path if literal not in compound}
-    implied = [literal for literal in compound if _implied(literal.test, known, itself=False) is literal.holds]
+    asked = [
+        literal for literal in compound if not known.keys().isdisjoint(_parts(literal.test)) or truth(literal.test) is not None
+    ]
+    implied = [literal for literal in asked if _implied(literal.test, known, itself=False) is literal.holds]
     return tuple([literal for literal in path if literal not in implied]) if implied else path
 
 

@@ -156,14 +156,16 @@ class Tensors:
                 pending += [literal.test for literal in last]
         while pending:
             value = pending.pop()
-            if id(value) in seen:
+            if value.__class__ is Known or id(value) in seen:
                 continue
             seen.add(id(value))
             if isinstance(value, Term):
+                if not value.args and not value.keywords:
+                    continue
                 if (test := tensor_test(value)) is not None:
                     for _, one in alternatives(test[0]):
                         self._tested.setdefault(one.key(), []).append((value, test[1]))
-                if value.op == "attr" and value.name in METADATA and value.name not in ("type",) and value.args:
+                if value.op == "attr" and value.name in METADATA and value.name != "type" and value.args:
                     _add(value.args[0], evidence)
                 pending += value.args
                 pending += value.keywords.values()
