@@ -127,7 +127,7 @@ class KernelUnit:
         found: dict[str, Export] = {}
         for export in self.crate.exports:
             expected = self.layout.exports.get(export.symbol)
-            if expected is None or expected == export.source.path:
+            if expected is None or expected == export.place.path:
                 found.setdefault(export.symbol, export)
         return found
 

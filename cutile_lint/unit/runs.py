@@ -209,7 +209,7 @@ def run_unregistered(program: Program, path) -> list[Run]:
 
 def run_export(export: Export, crate: Crate) -> ExportRun:
     machine = Machine(RustDialect(crate))
-    closure = Closure(export.function, crate.scope(machine, export.source))
+    closure = crate.closure(machine, export.function, export.source)
     return ExportRun(export, crate, machine.run_callable(closure))
 
 

@@ -61,15 +61,13 @@ class Entry:
 
 @dataclass(slots=True, eq=False)
 class Export:
-    """An ``extern "C"`` function with its symbol."""
+    """An ``extern "C"`` function with its symbol. ``place``: where its name is written; ``source``: the file that its text stands in,
+    which is another one when a macro of that file makes it."""
 
     function: syntax.Function
     source: Source
     symbol: str
-
-    @property
-    def place(self) -> Place:
-        return Place(self.source, self.function.name_span or self.function.span)
+    place: Place
 
 
 def _is_entry(attribute: syntax.Attribute) -> bool:
@@ -95,16 +93,24 @@ class Crate:
     entries: dict[str, Entry] = field(default_factory=dict)
     exports: list[Export] = field(default_factory=list)
     _entry_functions: dict[int, Entry] = field(default_factory=dict)
+    #: macros that are invoked among the items, with their modules and files
+    _invoked: list[tuple[syntax.Call, tuple[str, ...], Source]] = field(default_factory=list)
+    #: what the metavariables of functions that macros make stand for, by the functions' identity
+    _bound: dict[int, dict[str, Value]] = field(default_factory=dict)
     _answers: Answers = field(default_factory=Answers)
 
     def __post_init__(self) -> None:
         for module in self.modules:
             self._collect(module.body, (), module.source, "")
+        for call, modules, source in self._invoked:
+            self._expand(call, modules, source)
 
     def _collect(self, body: list[syntax.Stmt], modules: tuple[str, ...], source: Source, device: str) -> None:
         for node in body:
             if isinstance(node, syntax.FunctionDef):
                 self._function(node, modules, source, device)
+            elif isinstance(node, syntax.ExprStmt) and isinstance(node.value, syntax.Call) and node.value.macro:
+                self._invoked.append((node.value, modules, source))
             elif isinstance(node, syntax.MacroDef):
                 self._add(self.items, Item(f"{node.name}!", modules, node, source))
             elif isinstance(node, syntax.Assign) and node.declares and node.name:
@@ -133,8 +139,23 @@ class Crate:
                 entry = Entry(function, source, device, attribute)
                 self.entries.setdefault(function.name, entry)
                 self._entry_functions[id(function)] = entry
+        self._export(function, source, Place(source, function.name_span or function.span))
+
+    def _export(self, function: syntax.Function, source: Source, place: Place) -> None:
         if function.abi in _FOREIGN:
-            self.exports.append(Export(function, source, _export_name(function)))
+            self.exports.append(Export(function, source, _export_name(function), place))
+
+    def _expand(self, call: syntax.Call, modules: tuple[str, ...], source: Source) -> None:
+        """Take over the functions that a macro of the crate makes."""
+        if not isinstance(call.func, syntax.Name) or self.find(call.func.last, source) is None:
+            return
+        from cutile_lint.unit.linking.item_macros import made_items
+
+        for made in made_items(self, call, source):
+            function = made.function.function
+            self._add(self.items, Item(function.name, modules, made.function, made.source))
+            self._bound[id(function)] = made.names
+            self._export(function, made.source, made.place)
 
     def _collect_methods(self, node: syntax.ClassDef, source: Source) -> None:
         for statement in node.body:
@@ -242,7 +263,7 @@ class Crate:
         if item is None:
             return None
         if isinstance(item.node, syntax.FunctionDef):
-            return Closure(item.node.function, self.scope(machine, item.source), Place(item.source, item.node.span))
+            return self.closure(machine, item.node.function, item.source, Place(item.source, item.node.span))
         if isinstance(item.node, syntax.Assign) and item.node.value is not None:
             with machine.inside(scope=self.scope(machine, item.source)):
                 return machine.evaluate(item.node.value)
@@ -271,6 +292,14 @@ class Crate:
         if id(source) not in scopes:
             scopes[id(source)] = Scope(source)
         return scopes[id(source)]
+
+    def closure(self, machine: Machine, function: syntax.Function, source: Source, place: Place | None = None) -> Closure:
+        """A function of the file, with what its metavariables stand for when a macro makes it."""
+        scope = self.scope(machine, source)
+        if names := self._bound.get(id(function)):
+            scope = Scope(source, scope, transparent=True)
+            scope.names.update(names)
+        return Closure(function, scope, place)
 
     def functions(self) -> Iterator[tuple[syntax.Function, Source]]:
         for items in self.items.values():

@@ -17,6 +17,8 @@ from cutile_lint.sources.discovery import SKIPPED_FOLDERS, repository_root
 from cutile_lint.sources.workspace import Workspace
 
 _EXPORT = regex(rb'\bextern\s+(?:"(?:C|system)(?:-unwind)?"\s+)?fn\s+(\w+)|\bexport_name\s*=\s*"(\w+)"')
+#: a macro that is invoked among the items of a file
+_INVOKED = regex(rb"(?m)^(?:\w+::)*(\w+)!\s*[({\[]")
 _SYMBOL = regex(rb"\bcutile_\w+")
 _INCLUDE = regex(rb'include!\s*\(\s*"([^"]+)"\s*\)|#\[path\s*=\s*"([^"]+)"\]')
 _DECLARED = regex(rb"\bmod\s+(\w+)\s*;")
@@ -28,6 +30,8 @@ _MACRO = regex(rb"\bmacro_rules!\s*(\w+)")
 _NOT_SYMBOLS = frozenset([b"cutile_rs", b"cutile_kernels", b"cutile_lint", b"cutile_module", b"cutile_compiler", b"cutile_macro"])
 #: how far a search for partners goes up and down from a file
 _UP, _DOWN = 4, 4
+#: bytes of an invocation among which symbols are looked for
+_MOST_GIVEN = 2000
 #: how far below the repository's root a package is looked for
 _AFAR = 8
 
@@ -225,10 +229,10 @@ class Layout:
 
     def _exporting(self, path: Path) -> list[bytes]:
         data = self.data(path)
-        if b"extern" not in data and b"export_name" not in data:
-            return []
-        found = [match for match in _EXPORT.finditer(data) if not _in_comment(data, match.start())]
-        return [match[1] or match[2] for match in found]
+        found = []
+        if b"extern" in data or b"export_name" in data:
+            found = [match[1] or match[2] for match in _EXPORT.finditer(data) if not _in_comment(data, match.start())]
+        return [*found, *(symbol for symbol in _given_to_macros(data) if symbol not in found)]
 
     def _index(self, paths: Iterable[Path]) -> None:
         for path in paths:
@@ -396,6 +400,14 @@ class Layout:
                     found += self._rust_below(path, depth - 1)
             self._trees[folder] = found
         return self._trees[folder]
+
+
+def _given_to_macros(data: bytes) -> Iterator[bytes]:
+    """Symbols among the arguments of macros that may make exports of them."""
+    for match in _INVOKED.finditer(data):
+        if match[1] != b"macro_rules":
+            given = data[match.end() : match.end() + _MOST_GIVEN].partition(b";")[0]
+            yield from (symbol for symbol in _SYMBOL.findall(given) if symbol not in _NOT_SYMBOLS)
 
 
 def _in_comment(data: bytes, at: int) -> bool:

@@ -410,6 +410,8 @@ class RustDialect(Dialect):
         if fragment in ("ident", "ty", "path", "literal", "tt", "lifetime") and isinstance(node, syntax.Name):
             value = machine.scope.lookup(node.id)
             value = machine.resolve(value) if value is not None else self.name(machine, node)
+        elif fragment == "item":
+            value = Known(None)
         else:
             value = machine.evaluate(node)
         return Metavariable(node, machine.scope, value.moved(machine.place(node), "passed", name))

@@ -8,6 +8,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.frontends.rust.tokens import Bindings, Token, match, tokens, variables
 from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.machine import rust
+from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.values import Value
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def choose(
     source = machine.scope.source
     inside = Span(node.args_span.start + 1, node.args_span.end - 1)
     try:
-        given = _filled(machine, _trees(dialect, source, inside), [MAX_TOKENS])
+        given = _trees(dialect, source, inside)
+        if bound(machine.scope):
+            given = _filled(machine, given, [MAX_TOKENS])
     except _NotKnown:
         return None
     for arm in macro.definition.arms:
@@ -41,6 +44,15 @@ def choose(
         if found is not None:
             return _bound(dialect, machine, arm, found, node)
     return None
+
+
+def bound(scope: Scope | None) -> dict[str, Value]:
+    """The metavariables that a text sees with what they stand for."""
+    found: dict[str, Value] = {}
+    while scope is not None:
+        found = {**{name: value for name, value in scope.names.items() if name.startswith("$")}, **found}
+        scope = scope.outer
+    return found
 
 
 def _trees(dialect: RustDialect, source: Source, span: Span) -> list[Token]:

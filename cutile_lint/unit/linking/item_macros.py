@@ -1,0 +1,151 @@
+"""Functions that macros make: a ``macro_rules!`` with a ``fn`` in its body, invoked where items stand."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cutile_lint.frontends import syntax
+from cutile_lint.records import dataclass
+from cutile_lint.sources import Place, Source
+from cutile_lint.unit.machine import rust_macros
+from cutile_lint.unit.machine.machine import Machine
+from cutile_lint.unit.machine.rust import Metavariable, Repeated, RustDialect
+from cutile_lint.unit.machine.scopes import Scope
+from cutile_lint.unit.machine.state import TooMuch
+from cutile_lint.unit.machine.trace import Frame
+from cutile_lint.unit.machine.values import Value
+
+if TYPE_CHECKING:
+    from cutile_lint.unit.linking.crate import Crate
+
+_VARIABLE = re.compile(r"\$\w+")
+#: macros that invoke each other are not followed deeper
+_MAX_DEPTH = 8
+
+
+@dataclass(slots=True, eq=False)
+class Made:
+    """A function with what the metavariables of its text stand for.
+
+    ``source``: the file that its text stands in; ``place``: where its name is written, in the invocation if it comes from there.
+    """
+
+    function: syntax.FunctionDef
+    source: Source
+    names: dict[str, Value]
+    place: Place
+
+
+def made_items(crate: Crate, call: syntax.Call, source: Source) -> Iterator[Made]:
+    """The functions that an invocation among a file's items makes."""
+    machine = Machine(RustDialect(crate))
+    machine.frames.append(Frame(None, None, source, None))
+    try:
+        yield from _made(crate, machine, call, crate.scope(machine, source), 0)
+    except (TooMuch, RecursionError):
+        return
+
+
+def invocations(body: list[syntax.Stmt]) -> Iterator[syntax.Call]:
+    """The macros that are invoked among items."""
+    for node in body:
+        if isinstance(node, syntax.ExprStmt) and isinstance(node.value, syntax.Call) and node.value.macro:
+            yield node.value
+
+
+def _made(crate: Crate, machine: Machine, call: syntax.Call, scope: Scope, depth: int) -> Iterator[Made]:
+    name = call.func.last.removesuffix("!") if isinstance(call.func, syntax.Name) else ""
+    macro = crate.macro(machine, name, scope.source)
+    if macro is None or depth > _MAX_DEPTH or not any(map(_makes_items, macro.definition.arms)):
+        return
+    with machine.inside(scope=scope):
+        chosen = rust_macros.choose(machine.dialect, machine, macro, call)  # type: ignore[arg-type]
+    if chosen is None:
+        return
+    arm, bindings = chosen
+    inner = Scope(macro.scope.source, macro.scope, transparent=True)
+    inner.names.update(bindings)
+    yield from _in_body(crate, machine, arm.body, inner, depth)
+
+
+def _makes_items(arm: syntax.MacroArm) -> bool:
+    """There is a function in the arm's text, a place for one, or another macro that may have one."""
+    kinds = (syntax.FunctionDef, syntax.Repetition)
+    return any(isinstance(node, kinds) or _argument(node) is not None for node in arm.body) or any(invocations(arm.body))
+
+
+def _argument(node: syntax.Stmt) -> str | None:
+    """The metavariable that is all of a statement."""
+    value = node.value if isinstance(node, syntax.ExprStmt) else None
+    return value.id if isinstance(value, syntax.Name) and value.id.startswith("$") else None
+
+
+def _in_body(crate: Crate, machine: Machine, body: list[syntax.Stmt], scope: Scope, depth: int) -> Iterator[Made]:
+    dialect = machine.dialect
+    assert isinstance(dialect, RustDialect)
+    for node in body:
+        if isinstance(node, syntax.FunctionDef):
+            made = _function(node, scope)
+            if made is not None:
+                yield made
+        elif (name := _argument(node)) is not None:
+            yield from _given(scope.lookup(name))
+        elif isinstance(node, syntax.Repetition):
+            used = set(_VARIABLE.findall(scope.source.slice(node.span)))
+            groups = {name: value for name in sorted(used) if isinstance(value := scope.lookup(name), Repeated)}
+            with machine.inside(scope=scope):
+                rounds = list(dialect.rounds(machine, groups)) if groups else []
+            for one in rounds:
+                yield from _in_body(crate, machine, node.body, one, depth)
+        for call in invocations([node]):
+            yield from _made(crate, machine, call, scope, depth + 1)
+
+
+def _given(value: Value | None) -> Iterator[Made]:
+    """The function that an ``$item`` is."""
+    for one in value.elements if isinstance(value, Repeated) else [value]:
+        if not isinstance(one, Metavariable):
+            continue
+        source = one.scope.source
+        for node in one.node.body if isinstance(one.node, syntax.Block) else []:
+            if isinstance(node, syntax.FunctionDef):
+                yield Made(node, source, {}, Place(source, node.function.name_span or node.span))
+
+
+def _function(node: syntax.FunctionDef, scope: Scope) -> Made | None:
+    """The function with the names and types that the invocation gives; None where these are not known."""
+    names = rust_macros.bound(scope)
+    function = copy.copy(node.function)
+    place = Place(scope.source, function.name_span or function.span)
+    given = names.get(function.name)
+    if isinstance(given, Metavariable):
+        place = Place(given.scope.source, given.node.span)
+    params = [copy.copy(param) for param in function.params]
+    if any("$" in param.name for param in params):
+        return None  # the body would name them by the invocation's names
+    try:
+        function.name = _written(function.name, names)
+        function.returns = _written(function.returns, names)
+        for param in params:
+            param.annotation = _written(param.annotation, names)
+    except KeyError:
+        return None
+    function.params = params
+    made = copy.copy(node)
+    made.function = function
+    return Made(made, scope.source, names, place)
+
+
+def _written(text: str, names: dict[str, Value]) -> str:
+    """A text with its metavariables replaced. Raises KeyError for one that stands for no single piece of text."""
+
+    def argument(match: re.Match[str]) -> str:
+        value = names[match[0]]
+        if not isinstance(value, Metavariable):
+            raise KeyError(match[0])
+        return value.scope.source.slice(value.node.span)
+
+    return _VARIABLE.sub(argument, text)
