@@ -37,7 +37,8 @@ class Actions:
                 actions += self._ignore(finding, place, diagnostic)
             for code in dict.fromkeys(finding.code for finding, _ in wanted):
                 actions.append(self._explain(code))
-        if _asks(context, FIX_ALL) and any(_is_safe(finding) for finding, _ in self.view.findings(path)):
+        is_whole = path not in self.view.broken  # fixes are made for the text as it is
+        if _asks(context, FIX_ALL) and is_whole and any(_is_safe(finding) for finding, _ in self.view.findings(path)):
             uri = self.view.documents.uri(path)
             actions.append(lsp.CodeAction("cutile-lint: fix all that is safe to fix", FIX_ALL, data={"fixAll": uri}))
         return actions

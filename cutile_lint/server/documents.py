@@ -35,6 +35,9 @@ class Documents:
     def __init__(self, encoding: Encoding) -> None:
         self.encoding = encoding
         self._open: dict[Path, Document] = {}
+        #: how the client spells the URIs of what it has opened, and of its folders
+        self._spelled: dict[Path, str] = {}
+        self._folders: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[Document]:
         return iter(self._open.values())
@@ -51,6 +54,7 @@ class Documents:
         path = path_of(uri)
         if path is None:
             return None
+        self._spelled[path] = uri
         document = self._open[path] = Document(uri, path, version, OpenSource(path, _bytes(text)))
         return document
 
@@ -74,9 +78,23 @@ class Documents:
         return document
 
     def uri(self, path: Path) -> str:
-        """The URI of a file: the client's own for an open one."""
-        document = self._open.get(path)
-        return document.uri if document is not None else uri_of(path)
+        """The URI of a file: the client's own for one that it has opened, and as it spells its folders for those in them."""
+        if path in self._spelled:
+            return self._spelled[path]
+        ours = uri_of(path)
+        for folder, spelled in sorted(self._folders.items(), reverse=True):  # inner ones first
+            if ours.startswith(f"{folder}/"):
+                return spelled + ours[len(folder) :]
+        return ours
+
+    def set_folders(self, added: Iterable[str], removed: Iterable[str] = ()) -> None:
+        """Take over how the client spells its folders."""
+        for uri in removed:
+            if (path := path_of(uri)) is not None:
+                self._folders.pop(uri_of(path), None)
+        for uri in added:
+            if (path := path_of(uri)) is not None:
+                self._folders[uri_of(path)] = uri.rstrip("/")
 
 
 def path_of(uri: str) -> Path | None:

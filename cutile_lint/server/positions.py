@@ -8,6 +8,8 @@ editors hide it.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import accumulate
 
 from lsprotocol.types import Position, Range
 
@@ -73,29 +75,48 @@ def _start(source: Source, row: int, shows_bom: bool) -> int:
     return len(BOM) if row == 0 and not shows_bom and source.data.startswith(BOM) else source.line_starts[row]
 
 
+#: lines of a changed stretch beyond which it is one change; bytes of lines that are the same ones when they are equal
+_MOST_LINES, _LEAST = 2_000, 20
+
+
 class Moved:
     """Places of an older text in a newer one, as far as they lie outside of what has changed between the two."""
 
     def __init__(self, old: bytes, new: bytes) -> None:
         self.old, self.new = old, new
-        self._head, tail = unchanged(old, new)
-        self._tail = len(old) - tail
-        self._shift = len(new) - len(old)
+        #: what both texts have: its start and end in the old one, and how much further on it is now
+        self._pieces = list(_pieces(old, new))
 
     def span(self, span: Span) -> Span | None:
-        """Where the span is now; one that encloses the change grows with it; None when the change cuts into it."""
-        start = self._offset(span.start, self._head, before=span.start == span.end)
-        end = self._offset(span.end, self._head, before=True)
+        """Where the span is now; one that encloses a change grows with it; None when a change cuts into it."""
+        start = self._offset(span.start, before=span.start == span.end)
+        end = self._offset(span.end, before=True)
         if start is None or end is None or end < start:
             return None
         return Span(start, end)
 
-    def _offset(self, offset: int, head: int, before: bool) -> int | None:
-        if offset < head or (before and offset == head):
-            return offset
-        return offset + self._shift if offset >= self._tail else None
+    def _offset(self, offset: int, before: bool) -> int | None:
+        for start, end, shift in self._pieces:
+            if start <= offset < end or (offset == end and (before or end == len(self.old))):
+                return offset + shift
+        return None
 
     def place(self, place: Place, source: Source) -> Place | None:
         """The place in ``source``, which has the newer text."""
         span = self.span(place.span)
         return Place(source, span) if span is not None else None
+
+
+def _pieces(old: bytes, new: bytes) -> Iterator[tuple[int, int, int]]:
+    head, tail = unchanged(old, new)
+    yield 0, head, 0
+    before, after = (text[head : len(text) - tail].splitlines(keepends=True) for text in (old, new))
+    if 1 < len(before) <= _MOST_LINES and 1 < len(after) <= _MOST_LINES:  # there may be several changes
+        from difflib import SequenceMatcher
+
+        starts, starts_now = ([*accumulate(map(len, lines), initial=head)] for lines in (before, after))
+        for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+            start, end = starts[block.a], starts[block.a + block.size]
+            if len(b"".join(old[start:end].split())) >= _LEAST:
+                yield start, end, starts_now[block.b] - start
+    yield len(old) - tail, len(old), len(new) - len(old)

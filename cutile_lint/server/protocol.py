@@ -12,6 +12,8 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 #: the server gave a request up because its text has changed; the client is to ask again
 SERVER_CANCELLED = -32802
+#: what was asked for would be for a text that is no longer there
+CONTENT_MODIFIED = -32801
 
 
 class _Unreadable:

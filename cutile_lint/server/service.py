@@ -17,7 +17,7 @@ from cutile_lint.server.actions import Actions
 from cutile_lint.server.documents import Document, Documents, path_of
 from cutile_lint.server.navigation import Navigation
 from cutile_lint.server.positions import Encoding
-from cutile_lint.server.protocol import SERVER_CANCELLED, Server, log
+from cutile_lint.server.protocol import CONTENT_MODIFIED, SERVER_CANCELLED, Server, log
 from cutile_lint.server.rubbish import Rubbish
 from cutile_lint.server.session import Key, Outcome, Session, Stale, Update
 from cutile_lint.server.settings import ClientSettings, read_settings, section
@@ -62,6 +62,8 @@ class Service:
         self._analysed: dict[Path, int] = {}
         self._complete = False
         self._published: dict[Path, tuple[int | None, list[lsp.Diagnostic]]] = {}
+        #: the URIs that findings were last published under
+        self._told_under: dict[Path, str] = {}
         self._told: set[str] = set()
 
     # ── life ──
@@ -79,6 +81,7 @@ class Service:
         if not uris and params.root_uri:
             uris = [params.root_uri]
         self.folders = [path for uri in uris if (path := path_of(uri)) is not None]
+        self.documents.set_folders(uris)
         if not uris and params.root_path:
             self.folders = [Path(params.root_path).absolute()]
         self._initial = params.initialization_options
@@ -95,10 +98,11 @@ class Service:
         for mistake in self.settings.mistakes:
             self.tell(mistake)
 
-    def set_folders(self, added: Iterable[str], removed: Iterable[str]) -> None:
+    def set_folders(self, added: list[str], removed: list[str]) -> None:
         gone = {path_of(uri) for uri in removed}
         self.folders = [path for path in self.folders if path not in gone]
         self.folders += [path for uri in added if (path := path_of(uri)) is not None and path not in self.folders]
+        self.documents.set_folders(added, removed)
         self._configure()
 
     def _configure(self) -> None:
@@ -289,8 +293,11 @@ class Service:
             now = (version, self.view.diagnostics(path))
             if self._published.get(path, (None, [])) == now:
                 continue
-            self._published[path] = now
-            self.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(self.documents.uri(path), now[1], version))
+            uri = self.documents.uri(path)
+            if self._told_under.setdefault(path, uri) != uri:  # the client spells it in another way
+                self.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(self._told_under[path], []))
+            self._told_under[path], self._published[path] = uri, now
+            self.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, now[1], version))
             if not now[1] and document is None:
                 del self._published[path]
 
@@ -309,13 +316,19 @@ class Service:
 
     async def analysed(self, path: Path) -> None:
         """Wait until the present text of a file is analysed. Raises when it changes meanwhile."""
+        if not await self._until_analysed(path):
+            raise JsonRpcException("the text has changed", SERVER_CANCELLED, {"retriggerRequest": True})
+
+    async def _until_analysed(self, path: Path) -> bool:
+        """Wait until the present text of a file is analysed; False when it changes meanwhile."""
         document = self.documents.get(path)
         source = document.source if document is not None else None
         while not (self._complete if document is None else self._analysed.get(path) == self._generation):
             await self._until_news()
             now = self.documents.get(path)
             if now is not document or (now is not None and now.source is not source):
-                raise JsonRpcException("the text has changed", SERVER_CANCELLED, {"retriggerRequest": True})
+                return False
+        return True
 
     async def pull(self, params: lsp.DocumentDiagnosticParams) -> lsp.DocumentDiagnosticReport:
         path = path_of(params.text_document.uri)
@@ -404,12 +417,16 @@ class Service:
         return self.documents.encoding.offset(document.source, position, document.shows_bom)
 
     async def fix_all(self, uri: str) -> lsp.WorkspaceEdit | None:
-        """The edit of all safe fixes of an open file's findings."""
+        """The edit of all safe fixes of an open file's findings. Raises when its text changes meanwhile."""
         document = self.documents.of(uri)
         if document is None:
             return None
-        changed, originals = await self._behind(self.session.fix_all, document.path)
-        return self.actions.changed_texts(changed, originals)
+        source, edit = document.source, None
+        if await self._until_analysed(document.path):
+            edit = self.actions.changed_texts(*await self._behind(self.session.fix_all, document.path))
+        if edit is None and document.source is not source:
+            raise JsonRpcException("the text has changed", CONTENT_MODIFIED)
+        return edit
 
     def shows_progress(self) -> bool:
         return bool(self._capabilities.window and self._capabilities.window.work_done_progress)

@@ -144,6 +144,8 @@ class Session:
                 changed.update(self.workspace.listed_with(path))
         for path, source in opened.items():
             if self._open.get(path) is not source:
+                if path not in self._open and path not in self._planned:
+                    self._structure_is_old = True
                 self._open[path] = source
                 if self._take(path, source):
                     changed.add(path)
@@ -468,9 +470,11 @@ class Session:
             outcome = self._by_op(key, proceed) or self._as_whole(key, proceed)
         else:
             outcome = self._as_whole(key, proceed)
-        before = self._outcomes.get(key)
-        if before is not None and before.rust != outcome.rust:
-            self._dirty.update((other, None) for other in self._plan_of if other.name == _LOOSE)
+        before = self._outcome(key).rust
+        come, gone = outcome.rust - before, before - outcome.rust
+        for other in self._plan_of:  # what no wrapper used, or none uses any more
+            if other.name == _LOOSE and other != key and (gone or not come.isdisjoint(self._outcome(other).files)):
+                self._dirty[other] = None
         self._outcomes[key] = outcome
         self._dirty.pop(key, None)
         return outcome

@@ -13,6 +13,7 @@ from cutile_lint.server.pages import page_uri
 from cutile_lint.server.positions import Moved
 from cutile_lint.server.session import Key, Outcome, is_judgement
 from cutile_lint.sources import Place, Source, Span
+from cutile_lint.unit.suite.files import is_test_file
 
 SOURCE = "cutile-lint"
 _SEVERITY = {
@@ -86,11 +87,16 @@ class View:
         for key, count in judged.items():
             if count < held:
                 del found[key]
-        for finding in (*self.broken.get(path, (None, ()))[1], *(one for one in self.problems if one.path == path)):
+        for finding in (*self._faults(path), *(one for one in self.problems if one.path == path)):
             place = self.now(finding.place) if finding.place.source.data else finding.place
             if place is not None:
                 found.setdefault((finding.code, place.span, ""), (finding, place))
         return sorted(found.values(), key=lambda item: (item[1].span, item[0].code))
+
+    def _faults(self, path: Path) -> tuple[Finding, ...]:
+        """The syntax errors of an open file that the last good text stands for, if that is part of an op."""
+        is_part = not is_test_file(path) and any(path in outcome.read for outcome in self.outcomes.values())
+        return self.broken[path][1] if is_part and path in self.broken else ()
 
     def diagnostics(self, path: Path) -> list[lsp.Diagnostic]:
         return [self.diagnostic(finding, place) for finding, place in self.findings(path)]

@@ -50,6 +50,35 @@ def test_fix_all_leaves_only_what_no_safe_fix_mends(client: Client, op: Op) -> N
     assert client.actions(uri, span((0, 0), (0, 0)), ["source.fixAll.cutile-lint"]) == []
 
 
+def test_there_is_nothing_to_fix_in_a_text_that_does_not_parse(client: Client, op: Op) -> None:
+    uri = client.open(op.wrapper)
+    client.diagnostics(uri, 1)
+    everywhere = span((0, 0), (999, 0))
+    assert client.actions(uri, everywhere, ["source.fixAll"])
+    client.diagnostics(uri, client.change(uri, {"range": span((0, 0), (0, 0)), "text": "def broken(:\n"}))
+    assert client.actions(uri, everywhere, ["source.fixAll"]) == []
+
+
+def test_what_is_chosen_right_after_a_change_is_made_for_the_new_text(client: Client, op: Op) -> None:
+    uri = client.open(op.wrapper)
+    client.diagnostics(uri, 1)
+    [chosen] = client.actions(uri, span((0, 0), (0, 0)), ["source.fixAll"])
+    version = client.change(uri, {"range": span((0, 0), (0, 0)), "text": "# a word\n"})
+    resolved = client.request("codeAction/resolve", chosen)
+    [change] = resolved["edit"]["documentChanges"]
+    assert change["textDocument"]["version"] == version
+    text = applied(f"# a word\n{op.wrapper.read_text()}", change["edits"])
+    assert text.startswith("# a word\n") and compile(text, "wrapper.py", "exec") is not None
+
+
+def test_one_fix_detaches_all_inputs_that_were_refused(client: Client, op: Op) -> None:
+    uri = client.open(op.wrapper)
+    client.diagnostics(uri, 1)
+    text = applied(op.wrapper.read_text(), edits(action(client, uri, "CTL301", "detach"), uri))
+    client.change(uri, {"text": text})
+    assert {"CTL301", "CTL302"}.isdisjoint(one["code"] for one in client.diagnostics(uri, 2))
+
+
 def test_a_client_that_cannot_resolve_gets_the_edit_at_once(launch: Start, op: Op) -> None:
     capabilities = copy.deepcopy(CAPABILITIES)
     del capabilities["textDocument"]["codeAction"], capabilities["workspace"]["workspaceEdit"]

@@ -56,6 +56,49 @@ def test_unsaved_buffers_of_two_layers_are_seen_together(client: Client, op: Op)
     assert not [one for one in client.diagnostics(wrapper, 1, since=seen) if one["code"].startswith("CTL5")]
 
 
+def test_a_syntax_error_is_told_of_files_of_an_op(client: Client, op: Op) -> None:
+    other = op.root / "other.py"
+    for path, told in ((other, set()), (op.wrapper, {"CTL900"})):
+        other.write_text("x = 1\n")
+        uri = client.open(path)
+        assert "CTL900" not in codes(client.diagnostics(uri, 1))
+        version = client.change(uri, {"range": span((0, 0), (0, 0)), "text": "def broken(:\n"})
+        assert codes(client.diagnostics(uri, version)) & {"CTL900"} == told
+
+
+def test_what_the_client_spells_in_another_way_is_told_once(launch: Start, tmp_path: Path) -> None:
+    root = tmp_path / "c++ (x)"
+    shutil.copytree(ROOT / "examples" / "faulty" / "skill", root)
+    client = launch(root)
+    client.start()
+    wrapper = root / "scale_residual" / "wrapper.py"
+    ours = client.wait_for("textDocument/publishDiagnostics", lambda told: told["uri"].endswith("/wrapper.py"))["uri"]
+    theirs = ours.replace("scale_residual", "scale%5Fresidual")
+    client.versions[theirs] = 1
+    text = wrapper.read_text()
+    seen = len(client.seen)
+    client.notify("textDocument/didOpen", {"textDocument": {"uri": theirs, "languageId": "python", "version": 1, "text": text}})
+    found = client.diagnostics(theirs, 1)
+    assert found and client.diagnostics(ours, since=seen) == []
+    seen = len(client.seen)
+    client.close(theirs)
+    wrapper.write_text("x = 1\n")
+    client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": ours, "type": 2}]})
+    client.wait_for("textDocument/publishDiagnostics", lambda told: told["uri"] == theirs and not told["diagnostics"], seen)
+
+
+def test_files_are_named_as_the_client_names_its_folder(launch: Start, tmp_path: Path) -> None:
+    root = tmp_path / "c++"
+    shutil.copytree(ROOT / "examples" / "faulty" / "skill", root)
+    client = launch(None)
+    uri = f"file://{tmp_path}/c++"
+    folders = [{"uri": uri, "name": "here"}]
+    client.request("initialize", {"processId": None, "rootUri": uri, "workspaceFolders": folders, "capabilities": CAPABILITIES})
+    client.notify("initialized", {})
+    told = client.wait_for("textDocument/publishDiagnostics", lambda told: told["diagnostics"])
+    assert told["uri"].startswith(f"{uri}/scale_residual/")
+
+
 def test_a_name_that_nothing_binds_is_made_sure_of(launch: Start, tmp_path: Path) -> None:
     root = tmp_path / "work"
     shutil.copytree(ROOT / "examples" / "clean" / "tilegym", root)

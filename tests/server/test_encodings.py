@@ -74,6 +74,16 @@ def test_offsets_and_positions_are_inverse(text: str, name: str, shows_bom: bool
     assert encoding.offset(source, Position(10_000, 3)) == len(source.data)
 
 
+def test_places_between_two_changes_move_with_their_text() -> None:
+    lines = [f"line number {number} says something" for number in range(6)]
+    before = "\n".join(lines)
+    after = "\n".join(["above", "above", *lines[:4], "line((", lines[5]])
+    moved, at = Moved(before.encode(), after.encode()), before.index("number 2")
+    span_ = moved.span(Span(at, at + 8))
+    assert span_ is not None and after.encode()[span_.start : span_.end] == b"number 2"
+    assert moved.span(Span(before.index(lines[4]), before.index(lines[4]) + 4)) is None
+
+
 @given(_TEXTS, _TEXTS, _TEXTS, _TEXTS)
 def test_places_outside_of_a_change_move_with_their_text(head: str, old: str, new: str, tail: str) -> None:
     before, after = (head + old + tail).encode(), (head + new + tail).encode()

@@ -408,3 +408,18 @@ def test_a_file_that_is_read_before_it_is_told_is_noticed(tmp_path: Path) -> Non
     while (key := session.next()) is not None:
         session.check(key)
     assert "CTL105" in {finding.code for finding in session._outcomes[wrapper].findings}
+
+
+def test_a_file_that_a_wrapper_turns_out_to_use_is_no_loose_one(tmp_path: Path) -> None:
+    """The loose files come first when a Rust file is open: before it is known what the wrappers use."""
+    for name in ("first", "second"):
+        shutil.copytree(ROOT / "examples" / "faulty" / "skill", tmp_path / name)
+    (tmp_path / "second" / "cutile-lint.toml").write_text('extend-exclude = ["scale_residual/"]\n')
+    session = Session()
+    session.set_client(ClientSettings(scope="workspace"), [tmp_path / "first"])
+    kernel = tmp_path / "second" / "scale_residual" / "kernel.rs"
+    session.update({kernel: OpenSource(kernel, kernel.read_bytes())})
+    while (key := session.next()) is not None:
+        session.check(key)
+    found = [finding for outcome in session._outcomes.values() for finding in outcome.findings if finding.code == "CTL202"]
+    assert [[place.place.path.name for place in finding.related] for finding in found] == [["wrapper.py", "ffi.rs"]]

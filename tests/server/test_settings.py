@@ -47,6 +47,24 @@ def test_settings_are_found_in_what_editors_put_around_them(launch: Start, op: O
     assert messages(client) == []
 
 
+@pytest.mark.parametrize("from_the_start", [True, False])
+def test_a_file_that_is_opened_again_is_checked_again(launch: Start, op: Op, from_the_start: bool) -> None:
+    client = launch(op.root)
+    client.start(options={"scope": "open"} if from_the_start else None)
+    if not from_the_start:
+        client.diagnostics(op.wrapper.as_uri())
+        configure(client, {"scope": "open"})
+    uri = client.open(op.wrapper)
+    before = client.diagnostics(uri, 1)
+    assert before
+    seen = len(client.seen)
+    client.close(uri)
+    assert client.diagnostics(uri, since=seen) == []
+    seen = len(client.seen)
+    client.open(op.wrapper)
+    assert client.diagnostics(uri, 1, since=seen) == before
+
+
 def test_helix_sends_what_its_page_says_twice(launch: Start, op: Op) -> None:
     config = {"settings": IGNORED}
     client = launch(op.root)

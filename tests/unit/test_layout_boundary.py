@@ -51,6 +51,19 @@ def test_a_file_that_the_export_names_is_its(tmp_path: Path, use: str) -> None:
     assert {path.name for path in files.rust} == {"ffi.rs", "kernel.rs", "ffi_util.rs", "shared.rs", "deeper.rs"}
 
 
+def test_each_of_two_checkouts_has_its_own_op(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        shutil.copytree(ROOT / "examples" / "faulty" / "skill", tmp_path / name)
+        (tmp_path / name / ".git").mkdir()
+    first, second = tmp_path / "first" / "scale_residual", tmp_path / "second" / "scale_residual"
+    expected = {second / "wrapper.py", second / "ffi.rs", first / "wrapper.py", first / "ffi.rs"}
+    for given in ("wrapper.py", "ffi.rs", "kernel.rs"):
+        found = cutile_lint.check([first, second / given])
+        assert {finding.path for finding in found} == expected, given
+        for finding in found:
+            assert {related.place.path.parent for related in finding.related} <= {finding.path.parent}, given
+
+
 def test_modules_that_the_crate_root_declares_are_the_ops(tmp_path: Path) -> None:
     package = tmp_path / "ops" / "cutile_rs"
     shutil.copytree(BASE, package)

@@ -203,12 +203,14 @@ class Refusal:
 
 
 def refusals(run: Run) -> Iterator[Refusal]:
-    """Raises, failing asserts and error returns of a run that happen because an input requires grad; one per place."""
-    seen: set[int] = set()
+    """Raises, failing asserts and error returns of a run that happen because an input requires grad; one per place, with all inputs
+    that it is reached for."""
+    found: dict[int, Refusal] = {}
     for refusal in _all_refusals(run):
-        if id(refusal.node) not in seen:
-            seen.add(id(refusal.node))
-            yield refusal
+        before = found.setdefault(id(refusal.node), refusal)
+        tensors = {tensor.key(): tensor for tensor in (*before.tensors, *refusal.tensors)}
+        found[id(refusal.node)] = replace(before, tensors=tuple(tensors.values()))
+    yield from found.values()
 
 
 def _all_refusals(run: Run) -> Iterator[Refusal]:

@@ -103,20 +103,22 @@ class Layout:
                     continue  # some other crate's
                 found.update(dict.fromkeys(self._wrappers_near(path, None)))
         named = {symbol for wrapper in found for symbol in self._symbols(wrapper)}
+        places: dict[bytes, set[Path]] = {}
+        asked: list[tuple[Path, set[bytes]]] = []
         for path in self.given:
             if path.suffix == ".rs" and path.name not in ("lib.rs", "ffi_util.rs"):
-                symbols = self._symbols_around(path)
-                if symbols and not symbols & named:
-                    near = list(self._wrappers_near(path, symbols))
-                    found.update(dict.fromkeys(near))
-                    named.update(symbol for wrapper in near for symbol in self._symbols(wrapper))
+                asked.append((path, self._symbols_around(path)))
             elif path.suffix in (".mlir", ".json"):
-                folder = path.parent.parent
-                symbols = {symbol for entry in self._rust_in(folder) for symbol in self._exporting(entry)}
-                if symbols and not symbols & named:
-                    near = list(self._wrappers_near(folder / "ffi.rs", symbols))
-                    found.update(dict.fromkeys(near))
-                    named.update(symbol for wrapper in near for symbol in self._symbols(wrapper))
+                beside = path.parent.parent / "ffi.rs"
+                asked.append((beside, {symbol for entry in self._rust_in(beside.parent) for symbol in self._exporting(entry)}))
+        for path, symbols in asked:
+            for symbol in symbols:
+                places.setdefault(symbol, set()).add(path.parent)
+        for path, symbols in asked:  # one that stands in several places has a wrapper near each of them
+            if symbols and (not symbols & named or any(len(places[symbol]) > 1 for symbol in symbols)):
+                near = list(self._wrappers_near(path, symbols))
+                found.update(dict.fromkeys(near))
+                named.update(symbol for wrapper in near for symbol in self._symbols(wrapper))
         return sorted(found)
 
     def _with_importers(self, path: Path) -> list[Path]:
@@ -249,8 +251,7 @@ class Layout:
         files = OpFiles(wrapper, frozenset(symbol.decode() for symbol in symbols))
         self._index(self._given_rust)
         self._given_rust = []
-        missing = [symbol for symbol in symbols if symbol not in self._exports]
-        if missing:
+        if not all(any(wrapper.parent in path.parents for path in self._exports.get(symbol, ())) for symbol in symbols):
             self._index(self._rust_below(wrapper.parent))
             library = self._library(wrapper)
             if library is not None and any(symbol not in self._exports for symbol in symbols):
