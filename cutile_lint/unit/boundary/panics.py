@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Source
+from cutile_lint.unit.boundary.axis_indexes import unchecked_axis_indexes
 from cutile_lint.unit.boundary.panic_guards import is_guarded, speaks_of
 from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.flows.configs import configs_of
@@ -52,6 +53,13 @@ def panics(unit: KernelUnit) -> Iterator[Panic]:
             if panic.place not in seen:
                 seen.add(panic.place)
                 yield panic
+        for found in unchecked_axis_indexes(unit, boundary):
+            event = found.event
+            if event.place.source.path == boundary.export.source.path and event.place not in seen and not _is_caught(event):
+                seen.add(event.place)
+                few = "no axes" if found.axes == 1 else f"fewer than {found.axes} axes"
+                message = f"`{_short(event.place.text)}` panics when `{found.slot.name}` has {few}"
+                yield Panic("index", event.place, message, event.statement, event.stop.frame.name)
 
 
 def _divides(event: Event) -> bool:

@@ -356,7 +356,10 @@ class Expressions(Calls):
         return self.dialect.attribute(self, base, name, node)
 
     def on_index(self, node: syntax.Index) -> Value:
-        return self.item(self.evaluate(node.base), self.evaluate(node.index), node)
+        result = self.item(self.evaluate(node.base), self.evaluate(node.index), node)
+        if self.dialect.index_panics and isinstance(result, Term) and result.op == "index":
+            self.emit("index", node, value=result)
+        return result
 
     def on_slice(self, node: syntax.Slice) -> Value:
         parts = [self.evaluate(part) if part is not None else Known(None) for part in (node.lower, node.upper, node.step)]

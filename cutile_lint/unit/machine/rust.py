@@ -109,6 +109,7 @@ class RustDialect(Dialect):
     block_scopes = True
     hoists_items = True
     exhaustive_match = True
+    index_panics = True
 
     def __init__(self, crate: Crate) -> None:
         self.crate = crate

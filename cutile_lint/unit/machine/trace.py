@@ -46,7 +46,7 @@ class Event:
     ``kind``: "call" (of something outside the project; ``value`` is its result), "operator" (arithmetic on symbols),
     "convert" (``int(x)``, ``float(x)`` … of a symbol), "setitem", "setattr",
     "global" (a module's state written; ``name``), "raise", "assert", "return" (of the callable run), "tune-start", "tune-end", "await", "delete",
-    "panic". ``timed`` is the number of the tuner call whose ``kernel_fn`` runs (0: none).
+    "panic", "index" (where one out of range panics). ``timed`` is the number of the tuner call whose ``kernel_fn`` runs (0: none).
     """
 
     kind: str
