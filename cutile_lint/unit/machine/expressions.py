@@ -13,6 +13,7 @@ from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.state import MAX_ALTERNATIVES, MAX_STEPS, TooMuch
 from cutile_lint.unit.machine.texts import is_computable, joined
 from cutile_lint.unit.machine.values import (
+    SETS,
     Arguments,
     Choice,
     Class,
@@ -128,6 +129,10 @@ class Expressions(Calls):
                         part, self.distribute(value, lambda one, at=position: self.item(one, Known(at), target)), node, declares
                     )
             return
+        if isinstance(value, Items) and value.kind in SETS and len(value.items) > 1 and len(target.items) == 1:
+            if not isinstance(target.items[0], syntax.Unary):  # `(only,) = {a, b}` raises where they differ
+                one = Term("compare", "==", (Term("call", "len", (value,)), Known(1)), place=self.place(node))
+                self.go_on_if(one, lambda: self.stop("raise"))
         starred = next((i for i, part in enumerate(target.items) if isinstance(part, syntax.Unary) and part.op == "*splat"), None)
         items = value.items if isinstance(value, Items) and not value.open and not any(value.conditions) else None
         for position, part in enumerate(target.items):
@@ -187,7 +192,11 @@ class Expressions(Calls):
                     return self.constant(result, self.place(node), left.trail or right.trail)
             except Exception:
                 return unknown("arithmetic", self.place(node))
-        if isinstance(left, Items) and isinstance(right, Items) and op == "+":
+        if (
+            isinstance(left, Items)
+            and isinstance(right, Items)
+            and (op == "+" or (op == "|" and {left.kind, right.kind} <= SETS))
+        ):
             self.steps += len(left.items) + len(right.items)
             both = Items(
                 left.kind, [*left.items, *right.items], self.place(node), [*left.conditions, *right.conditions], self.path

@@ -13,6 +13,7 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.machine import config_access, python_methods, types
 from cutile_lint.unit.machine.paths import extend, literals, truth
 from cutile_lint.unit.machine.values import (
+    SETS,
     Arguments,
     Choice,
     Class,
@@ -242,7 +243,7 @@ def _next(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | 
 def _len(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
     value = machine.resolve(arguments.positional[0]) if arguments.positional else None
     if isinstance(value, Items) and not value.open and not any(value.conditions):
-        if value.kind != "set":
+        if value.kind not in SETS:
             return Known(len(value.items), machine.place(node))
         different = {item.key() for item in value.items}
         if len(different) < 2 or all(isinstance(item, Known) for item in value.items):

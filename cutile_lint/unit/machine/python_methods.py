@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.frontends import syntax
 from cutile_lint.unit.machine import config_access
 from cutile_lint.unit.machine.texts import is_short_method, joined
-from cutile_lint.unit.machine.values import Arguments, Choice, Entries, Items, Known, Record, Term, Value
+from cutile_lint.unit.machine.values import SETS, Arguments, Choice, Entries, Items, Known, Record, Term, Value
 from cutile_lint.unit.timed import torch_api
 
 if TYPE_CHECKING:
@@ -132,9 +132,12 @@ def _items(machine: Machine, base: Items, name: str, arguments: Arguments) -> Va
     if name == "insert" and len(arguments.positional) == 2:
         machine.add_item(base, arguments.positional[1], machine.path)
         return Known(None)
-    if name == "copy":
+    if name == "copy" or (name == "union" and base.kind in SETS):
         machine.steps += len(base.items)
-        return base.with_items(list(base.items))
+        made = base.with_items(list(base.items))
+        for other in arguments.positional:
+            machine.extend_items(made, other)
+        return made
     if name in ("pop", "remove", "clear", "discard", "sort", "reverse"):
         base.open = base.open or name in ("pop", "remove", "clear", "discard")
         return Known(None) if name != "pop" else None

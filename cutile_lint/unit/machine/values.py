@@ -247,6 +247,10 @@ class Choice(Value):
         return "choice(" + " | ".join(f"{value!r} if {list(path)}" for path, value in self.alternatives) + ")"
 
 
+#: kinds of :class:`Items` in which equal items are one
+SETS = frozenset(["set", "frozenset"])
+
+
 class Items(Value):
     """A tuple, list, set or generator whose items are known one by one; an item may stand under a condition."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cutile_lint.unit.machine.paths import implies
-from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value
+from cutile_lint.unit.machine.values import SETS, Condition, Items, Known, Term, Value
 from cutile_lint.unit.timed import torch_api as api
 from cutile_lint.unit.timed.region import Occurrence, TimedWork
 from cutile_lint.unit.timed.tensors import Tensors
@@ -85,7 +85,7 @@ def _kinds(tensors: Tensors, name: str | None, value: Value) -> list[tuple[str, 
 def _members(value: Value) -> list[Value]:
     """The items of the set whose ``len`` a value is."""
     items = value.args[0] if isinstance(value, Term) and value.op == "call" and value.name == "len" and value.args else None
-    return items.items if isinstance(items, Items) and items.kind == "set" else []
+    return items.items if isinstance(items, Items) and items.kind in SETS else []
 
 
 def _made_with(tensor: Value, name: str) -> Value | None:
