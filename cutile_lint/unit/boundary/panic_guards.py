@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import eq, ge, gt, le, lt, ne
 
 from cutile_lint.unit.machine.paths import implies, truth
 from cutile_lint.unit.machine.rust_methods import is_some
@@ -11,6 +12,7 @@ from cutile_lint.unit.machine.values import Choice, Condition, Known, Term, Valu
 
 #: functions whose result depends on nothing but their arguments, beside those that begin with ``checked_``
 _CONVERSIONS = frozenset(["try_from", "get", "first", "last", "max", "min", "abs", "clamp", "dim", "from"])
+_AT_ZERO = {">": gt, ">=": ge, "<": lt, "<=": le, "==": eq, "!=": ne}
 _BOUNDS = {">": (1, None), ">=": (0, None), "<": (None, -1), "<=": (None, 0)}
 _OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
 #: the arrays of a descriptor, and methods that give one of an array's elements
@@ -60,6 +62,22 @@ def _is_fixed(value: Value) -> bool:
     if value.op != "index" or not isinstance(part := value.args[1], Term) or part.op != "range":
         return False
     return all(isinstance(end, Known) for end in part.args) and part.args[1].value is not None  # type: ignore[attr-defined]
+
+
+def excludes_zero(path: Condition, value: Value) -> bool:
+    """A condition on the way fails for a value of 0: it compares it with a number, or takes it as a truth."""
+    while isinstance(value, Term) and value.op == "call" and value.name == "int" and value.args:
+        value = value.args[0]
+    key = value.key()
+    for literal in path:
+        test = literal.test
+        if test.key() == key and literal.holds:
+            return True
+        if isinstance(test, Term) and test.op == "compare" and test.name in _AT_ZERO and test.args[0].key() == key:
+            other = test.args[1]
+            if isinstance(other, Known) and type(other.value) is int and _AT_ZERO[test.name](0, other.value) is not literal.holds:
+                return True
+    return False
 
 
 def spoken_of(path: Condition, of_null: bool = False) -> set[object]:

@@ -9,7 +9,7 @@ from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.boundary.axis_indexes import unchecked_axis_indexes
-from cutile_lint.unit.boundary.panic_guards import is_guarded, speaks_of
+from cutile_lint.unit.boundary.panic_guards import excludes_zero, is_guarded, speaks_of
 from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.flows.configs import configs_of
 from cutile_lint.unit.launches import Launch
@@ -142,8 +142,8 @@ def _is_positive(unit: KernelUnit, boundary: Boundary, name: str) -> bool:
 
 
 def positive(unit: KernelUnit, launch: Launch, value: Value) -> bool:
-    """A value of the wrapper is a number above zero, whatever the inputs are."""
-    return all(_positive(unit, launch, one) for _, one in alternatives(value))
+    """A value of the wrapper, such as a size, is never zero, whatever the inputs are."""
+    return all(excludes_zero(path, one) or _positive(unit, launch, one) for path, one in alternatives(value))
 
 
 def _positive(unit: KernelUnit, launch: Launch, value: Value) -> bool:
@@ -160,6 +160,8 @@ def _positive(unit: KernelUnit, launch: Launch, value: Value) -> bool:
         if last == "min":
             return all(positive(unit, launch, arg) for arg in value.args)
         return unit.program.role(value.name) in ("next-power-of-2", "get-num-sm")
+    if value.op == "or":
+        return positive(unit, launch, value.args[-1])
     if value.op == "binary" and value.name == "*":
         return all(positive(unit, launch, arg) for arg in value.args)
     if value.op == "field":
