@@ -11,6 +11,8 @@ from cutile_lint.unit.timed.region import Occurrence, TimedWork
 from cutile_lint.unit.timed.tensors import Tensors
 
 _CONVERSIONS = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"}
+#: Conversions of what they are given first.
+_OF_ANYTHING = ("torch.as_tensor", "torch.asarray")
 #: Other names of dtypes.
 _SHORT = {f"torch.{short}": f"torch.{long}" for short, long in _CONVERSIONS.items()}
 #: Comparisons of a number with one that leave 1 for it when it is not 0: operator, constant, whether they hold.
@@ -58,10 +60,10 @@ def _wanted(occurrence: Occurrence) -> list[tuple[str, Value]]:
         return []
     if verb in _CONVERSIONS:
         return [("dtype", Term("external", f"torch.{_CONVERSIONS[verb]}"))] if not given.keywords else []
-    if verb not in ("to", "type", "type_as"):
+    if verb not in ("to", "type", "type_as", *_OF_ANYTHING):
         return []
     found: list[tuple[str, Value]] = []
-    for name, value in [*((None, value) for value in given.positional), *given.keywords.items()]:
+    for name, value in [*((None, value) for value in given.positional[verb in _OF_ANYTHING :]), *given.keywords.items()]:
         if name in ("non_blocking", "copy") or (name is None and isinstance(value, Known) and isinstance(value.value, bool)):
             if name != "non_blocking" and not (isinstance(value, Known) and value.value is False):
                 return []
