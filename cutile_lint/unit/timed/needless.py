@@ -13,8 +13,8 @@ from cutile_lint.unit.timed.tensors import Tensors
 _CONVERSIONS = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"}
 #: Conversions of what they are given first.
 _OF_ANYTHING = ("torch.as_tensor", "torch.asarray")
-#: Other names of dtypes.
-_SHORT = {f"torch.{short}": f"torch.{long}" for short, long in _CONVERSIONS.items()}
+#: Names of dtypes by other names of theirs.
+LONG_NAMES = {f"torch.{short}": f"torch.{long}" for short, long in _CONVERSIONS.items()}
 #: Comparisons of a number with one that leave 1 for it when it is not 0: operator, constant, whether they hold.
 _SINGLE = frozenset([("==", 1, True), (">", 1, False), ("<=", 1, True), ("<", 2, True), (">=", 2, False)])
 _SAME_LAYOUT = frozenset(["detach", "detach_", "alias", "requires_grad_", "clone", "data"])
@@ -142,7 +142,7 @@ class _Equal:
     def _key(self, value: Value) -> object:
         """What stands for a dtype or device: the tensor that has it, or its name."""
         if isinstance(value, Term) and value.op == "external" and value.name.startswith("torch."):
-            return _SHORT.get(value.name, value.name)
+            return LONG_NAMES.get(value.name, value.name)
         if not isinstance(value, Term) or value.op != "attr" or value.name not in ("dtype", "device"):
             return None
         owner = self._owner(value.args[0])
