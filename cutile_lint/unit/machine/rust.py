@@ -217,7 +217,7 @@ class RustDialect(Dialect):
                 return arguments.positional[0]
             if name in ("Vec::new", "Vec::with_capacity", "std::vec::Vec::new", "VecDeque::new"):
                 return Items("list", [], machine.place(node), born=machine.path)
-            if last == "drop" and len(arguments.positional) == 1:
+            if last == "drop" and len(arguments.positional) == 1 and not name.endswith("ManuallyDrop::drop"):
                 machine.emit("delete", node, value=arguments.positional[0])
                 return Known(None)
             if last == "catch_unwind" and arguments.positional:
