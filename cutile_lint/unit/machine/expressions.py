@@ -165,7 +165,7 @@ class Expressions(Calls):
             else:
                 base.open = True
         elif isinstance(base, Items):
-            base.open = True
+            self.taken_out(base, index)  # type: ignore[attr-defined]
         elif isinstance(base, Term) and base.op == "global":
             self.journal.write(self.stored, (base.key(), index.key()), value)
 

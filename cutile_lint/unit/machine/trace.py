@@ -63,7 +63,8 @@ class Event:
     tries: tuple[syntax.Try, ...] = ()
     timed: int = 0
     node: syntax.Node | None = None
-    #: of a call of a library's symbol (``cutile_*``): what the names of all running functions held, the call's own arguments apart
+    #: of a call of a library's symbol (``cutile_*``): what the names of all running functions held, themselves or in containers (which are
+    #: not among it), the call's own arguments apart
     held: tuple[Value, ...] = ()
     #: calls of macros whose bodies it stands in, outermost first
     expansions: tuple[Place, ...] = ()
