@@ -134,7 +134,7 @@ def _items(machine: Machine, base: Items, name: str, arguments: Arguments, node:
     if name == "insert" and len(arguments.positional) == 2:
         machine.add_item(base, arguments.positional[1], machine.path)
         at = machine.resolve(arguments.positional[0])
-        if isinstance(at, Known) and isinstance(at.value, int) and base.items:
+        if isinstance(at, Known) and isinstance(at.value, int):
             base.move_last(at.value)
         return Known(None)
     if name == "copy" or (name == "union" and base.kind in SETS):

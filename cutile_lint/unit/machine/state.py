@@ -151,6 +151,7 @@ class State:
                     pending += one.fields.values()
                 else:
                     found.append(one)
+        self.steps += len(seen) >> 8
         return tuple(found)
 
     def gap(self, reason: str, node: syntax.Node | Span | None = None) -> None:

@@ -306,9 +306,10 @@ class Items(Value):
 
     def move_last(self, at: int) -> None:
         """Put the item that was added last where ``insert`` puts it."""
-        item, condition = self.items.pop(), self.conditions.pop()
-        self.items.insert(at, item)
-        self.conditions.insert(at, condition)
+        if self.items:
+            item, condition = self.items.pop(), self.conditions.pop()
+            self.items.insert(at, item)
+            self.conditions.insert(at, condition)
 
     def take(self, item: Value, path: Condition) -> None:
         """Take an item out on ``path``: what stands where is not known from then on."""
