@@ -51,6 +51,9 @@ class DeviceTensor(torch.Tensor):
 
     __torch_function__ = torch._C._disabled_torch_function_impl
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> torch.Tensor:
+        return self.clone()  # PyTorch's own copies the attributes of a subclass too, and with them the memory once more
+
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
         raise AssertionError(f"{func} outside of the harness")
@@ -119,7 +122,7 @@ class _Dispatch(TorchDispatchMode):
             kind = "sync"
         elif name in _VIEWS or (func.is_view and name not in _COPIES):
             return
-        elif name in _FILLS or api in ("tensor", "as_tensor"):
+        elif name in _FILLS or (api in ("tensor", "as_tensor") and not given):
             kind = "fill"
         elif name in _COPIES or api in _COPYING_APIS:
             kind = "copy"
@@ -165,6 +168,8 @@ class _Functions(TorchFunctionMode):
             rest = {key: value for key, value in kwargs.items() if key not in ("device", "requires_grad")}
             made = self._upload(func(*args, **rest), name)
             return made.requires_grad_(kwargs.get("requires_grad", False))
+        if name in ("tensor", "new_tensor") and "device" not in kwargs and isinstance(data := args[-1], DeviceTensor):
+            return self._upload(data, name, dtype=kwargs.get("dtype"))  # it stays where it is, which C++ would take for the CPU
         if name in ("to", "cpu") and isinstance(subject, torch.Tensor):
             moved = self._to(subject, args, kwargs)
             if moved is not None:

@@ -9,12 +9,15 @@ import io
 import itertools
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest import mock
 
 import torch
 from torch.utils._pytree import tree_flatten
@@ -80,6 +83,30 @@ def plain(value: Any) -> Any:
     return {key: plain(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
+@contextlib.contextmanager
+def _in_one_thread() -> Iterator[None]:
+    """What a call hands to other threads runs where it is started: the device's modes are those of one thread."""
+
+    def start(thread: threading.Thread) -> None:
+        with contextlib.suppress(Exception):
+            thread.run()
+
+    def submit(pool: ThreadPoolExecutor, function: Callable, /, *args: Any, **kwargs: Any) -> Future:
+        future: Future = Future()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    with (
+        mock.patch.object(threading.Thread, "start", start),
+        mock.patch.object(threading.Thread, "join", lambda thread, timeout=None: None),
+        mock.patch.object(ThreadPoolExecutor, "submit", submit),
+    ):
+        yield
+
+
 class World:
     """Use :func:`opened`."""
 
@@ -121,7 +148,12 @@ class World:
         self._recording = recording
         outcome = Outcome(recording.events)
         value = None
-        with _DEVICE.on(recording), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
+        with (
+            _DEVICE.on(recording),
+            _in_one_thread(),
+            contextlib.redirect_stdout(io.StringIO()),
+            warnings.catch_warnings(action="ignore"),
+        ):
             try:
                 value = self.ops[op](*arguments, **named)
             except Exception as error:

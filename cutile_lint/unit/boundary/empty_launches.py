@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
+from cutile_lint.unit.boundary.panic_guards import excludes_zero
 from cutile_lint.unit.boundary.panics import positive
 from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.launches import KernelLaunch, Launch
@@ -59,9 +60,15 @@ def _is_guarded(path: Condition) -> bool:
         if any(isinstance(part, Term) and part.op == "binary" and part.name == "%" for part in parts):
             continue
         for one in compares:
+            if _counts_members(one.args[0]):  # `len({x.shape[0], y.shape[0]}) == 1`
+                continue
             if any(isinstance(arg, Known) and isinstance(arg.value, int) and arg.value in (0, 1) for arg in one.args):
                 return True
     return False
+
+
+def _counts_members(value: Value) -> bool:
+    return isinstance(value, Term) and value.op == "call" and value.name == "len" and isinstance(value.args[0], Items)
 
 
 def _parts(test: Value) -> list[Value]:
@@ -84,23 +91,25 @@ def _axis(unit: KernelUnit, boundary: Boundary, launch: Launch, kernel: KernelLa
     """The first axis of the grid that sizes make 0; None when no axis is known to become 0."""
     grid = kernel.grid
     for axis in grid.items if isinstance(grid, Items) else []:
-        names = inputs_in(axis)
-        if _keeps_positive(axis):
-            continue
-        slots = [slot for name in names if (slot := boundary.slot_named(name)) is not None]
-        if any(_is_size(part) for part in subterms(axis)):
-            return axis
-        for slot in slots:
-            value = launch.arguments.positional[slot.index]
-            if not slot.is_descriptor and any(_is_size(part) for part in subterms(value)) and not positive(unit, launch, value):
+        for path, one in alternatives(axis):
+            if _keeps_positive(one) or excludes_zero((*kernel.path, *path), one):
+                continue
+            if any(_is_size(part) for part in subterms(one)) or _passes_size(unit, boundary, launch, one):
                 return axis
     return None
 
 
+def _passes_size(unit: KernelUnit, boundary: Boundary, launch: Launch, value: Value) -> bool:
+    """The wrapper passes a size that may be 0 for one of the parameters that a value of the export is made of."""
+    slots = [slot for name in inputs_in(value) if (slot := boundary.slot_named(name)) is not None and not slot.is_descriptor]
+    passed = [launch.arguments.positional[slot.index] for slot in slots]
+    return any(any(_is_size(part) for part in subterms(one)) and not positive(unit, launch, one) for one in passed)
+
+
 def _keeps_positive(value: Value) -> bool:
     return any(
-        isinstance(part, Term) and part.op == "method" and part.name in ("max", "clamp")
-        and any(isinstance(arg, Known) and isinstance(arg.value, int) and arg.value > 0 for arg in part.args[1:])
+        isinstance(part, Term) and part.op in ("method", "call") and part.name.rsplit("::", 1)[-1] in ("max", "clamp")
+        and any(isinstance(arg, Known) and isinstance(arg.value, int) and arg.value > 0 for arg in part.args)
         for part in subterms(value)
     )  # fmt: skip
 

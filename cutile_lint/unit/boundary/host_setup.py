@@ -13,7 +13,7 @@ from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.linking.rust_imports import rust_names
 from cutile_lint.unit.machine.trace import Event
-from cutile_lint.unit.machine.values import Known, Value, alternatives
+from cutile_lint.unit.machine.values import Known, Term, Value, alternatives, subterms
 from cutile_lint.unit.options.setters import inputs_in
 
 if TYPE_CHECKING:
@@ -111,6 +111,8 @@ def _sees_parameters(boundary: Boundary, place: Place) -> bool:
 
 #: What has parts that need not run.
 _BRANCHING = (syntax.If, syntax.For, syntax.While, syntax.Match, syntax.Cond, syntax.MatchExpr, syntax.Logic, syntax.Lambda)
+#: What takes a value out of a ``ManuallyDrop``, or drops it there.
+_TAKES = frozenset(["ManuallyDrop::into_inner", "ManuallyDrop::take", "ManuallyDrop::drop"])
 
 
 def owning_borrows(unit: KernelUnit) -> Iterator[HostFault]:
@@ -124,6 +126,41 @@ def owning_borrows(unit: KernelUnit) -> Iterator[HostFault]:
             message = _owning(node, names)
             if message is not None and not (id(node) in kept and "takes ownership" in message):
                 yield HostFault(Place(module.source, node.span), message)
+    yield from _taken_out(unit)
+
+
+def _taken_out(unit: KernelUnit) -> Iterator[HostFault]:
+    """``ManuallyDrop::into_inner(t)`` of a tensor that was made from a descriptor, unless it goes into another ``ManuallyDrop``."""
+    modules = {module.source.path: module for module in _exporting(unit)}
+    kept = {path: _kept(module, rust_names(module)) for path, module in modules.items()}
+    seen: set[Place] = set()
+    for boundary in unit.boundary:
+        for event in boundary.run.trace.events:
+            path, name = event.place.source.path, "::".join(event.name.split("::")[-2:])
+            if (
+                event.kind != "call"
+                or name not in _TAKES
+                or path not in modules
+                or event.arguments is None
+                or event.place in seen
+            ):
+                continue
+            if any(_is_borrowed(one) for one in event.arguments.positional) and id(event.node) not in kept[path]:
+                seen.add(event.place)
+                message = f"`{name}` takes the tensor out of what keeps it: dropping it frees memory that PyTorch owns"
+                yield HostFault(event.place, message, statement=event.statement, symbol=event.stop.frame.name)
+
+
+def _is_borrowed(value: Value) -> bool:
+    """A tensor is made from the pointer in a descriptor."""
+    return any(
+        isinstance(part, Term) and part.name.endswith("from_raw_parts") and any(_is_pointer(one) for one in subterms(part))
+        for part in subterms(value)
+    )
+
+
+def _is_pointer(value: Value) -> bool:
+    return isinstance(value, Term) and (value.op, value.name) == ("attr", "ptr")
 
 
 def _kept(module: syntax.Module, names: dict[str, str]) -> set[int]:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _MAKERS = api.COPY_METHODS | api.FILL_METHODS | api.ALLOCATION_METHODS | api.COMPUTE_METHODS
 #: terms whose value is a new tensor, where it is a tensor
 _OPERATORS = frozenset(["binary", "unary", "compare"])
-_FUNCTIONS = api.FILLS | api.COPIES | api.ALLOCATIONS | api.COMPUTE_METHODS
+#: functions that make one; ``as_tensor`` may give the tensor that it gets
+_FUNCTIONS = (api.FILLS - {"as_tensor"}) | api.COPIES | api.ALLOCATIONS | api.COMPUTE_METHODS
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,8 @@ def fresh(value: Value) -> Term | None:
     if not isinstance(origin, Term):
         return None
     if origin.op in _OPERATORS or (origin.op == "method" and origin.name in _MAKERS and origin.args):
+        return origin
+    if origin.op == "call" and origin.name == "copy.deepcopy":
         return origin
     if origin.op == "call" and origin.name.startswith("torch.") and origin.name.rsplit(".", 1)[-1] in _FUNCTIONS:
         return origin

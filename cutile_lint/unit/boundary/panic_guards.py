@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import eq, ge, gt, le, lt, ne
 
 from cutile_lint.unit.machine.paths import implies, truth
 from cutile_lint.unit.machine.rust_methods import is_some
@@ -11,8 +12,12 @@ from cutile_lint.unit.machine.values import Choice, Condition, Known, Term, Valu
 
 #: functions whose result depends on nothing but their arguments, beside those that begin with ``checked_``
 _CONVERSIONS = frozenset(["try_from", "get", "first", "last", "max", "min", "abs", "clamp", "dim", "from"])
+_AT_ZERO = {">": gt, ">=": ge, "<": lt, "<=": le, "==": eq, "!=": ne}
 _BOUNDS = {">": (1, None), ">=": (0, None), "<": (None, -1), "<=": (None, 0)}
 _OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
+#: the arrays of a descriptor, and methods that give one of an array's elements
+_ARRAYS = frozenset(["shape", "strides"])
+_OF_ANY = frozenset(["first", "last", "split_first", "split_last", "max", "min"])
 _TESTS = ("compare", "or", "and", "not", "method")
 #: A range of more numbers is not gone through.
 _MAX_NUMBERS = 64
@@ -23,11 +28,13 @@ def is_guarded(event: Event) -> bool:
     value = event.value
     if value is None:
         return _is_out_of_question(event.path)
+    if _is_fixed(value):
+        return True
     there = is_some(value, event.place)
     if truth(there) or implies(event.path, there):
         return True
     if isinstance(value, Choice):
-        return not _decided_by(value).isdisjoint(_spoken_of(event.path))
+        return not _decided_by(value).isdisjoint(spoken_of(event.path))
     return _is_computed(value) and not _is_zero(value) and speaks_of(event.path, value, of_null=True) is not False
 
 
@@ -36,10 +43,44 @@ def speaks_of(path: Condition, value: Value, of_null: bool = False) -> bool | No
     atoms = {part.key() for part in subterms(value) if isinstance(part, Term) and part.op in ("input", "index")}
     if not atoms:
         return None
-    return not (atoms | {value.key()}).isdisjoint(_spoken_of(path, of_null))
+    return not (atoms | {value.key()}).isdisjoint(spoken_of(path, of_null))
 
 
-def _spoken_of(path: Condition, of_null: bool = False) -> set[object]:
+def _is_fixed(value: Value) -> bool:
+    """A part of constant length (``shape[..2]``, which becomes an array or does not, whoever calls), or an element of a descriptor's arrays."""
+    if not isinstance(value, Term) or not value.args:
+        return False
+    if value.op == "method":
+        base = value.args[0]
+        return (
+            len(value.args) == 1
+            and value.name in _OF_ANY
+            and isinstance(base, Term)
+            and base.op == "attr"
+            and base.name in _ARRAYS
+        )
+    if value.op != "index" or not isinstance(part := value.args[1], Term) or part.op != "range":
+        return False
+    return all(isinstance(end, Known) for end in part.args) and part.args[1].value is not None  # type: ignore[attr-defined]
+
+
+def excludes_zero(path: Condition, value: Value) -> bool:
+    """A condition on the way fails for a value of 0: it compares it with a number, or takes it as a truth."""
+    while isinstance(value, Term) and value.op == "call" and value.name == "int" and value.args:
+        value = value.args[0]
+    key = value.key()
+    for literal in path:
+        test = literal.test
+        if test.key() == key and literal.holds:
+            return True
+        if isinstance(test, Term) and test.op == "compare" and test.name in _AT_ZERO and test.args[0].key() == key:
+            other = test.args[1]
+            if isinstance(other, Known) and type(other.value) is int and _AT_ZERO[test.name](0, other.value) is not literal.holds:
+                return True
+    return False
+
+
+def spoken_of(path: Condition, of_null: bool = False) -> set[object]:
     """The keys of everything that the tests of a path are made of."""
     tests = [literal.test for literal in path if isinstance(literal.test, Term) and literal.test.op in _TESTS]
     return {part.key() for test in tests if of_null or "is_null" not in test.name for part in subterms(test)}

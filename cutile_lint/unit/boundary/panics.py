@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place, Source
-from cutile_lint.unit.boundary.panic_guards import is_guarded, speaks_of
+from cutile_lint.unit.boundary.axis_indexes import unchecked_axis_indexes
+from cutile_lint.unit.boundary.panic_guards import excludes_zero, is_guarded, speaks_of
 from cutile_lint.unit.boundary.slots import Boundary
 from cutile_lint.unit.flows.configs import configs_of
 from cutile_lint.unit.launches import Launch
@@ -52,6 +53,13 @@ def panics(unit: KernelUnit) -> Iterator[Panic]:
             if panic.place not in seen:
                 seen.add(panic.place)
                 yield panic
+        for found in unchecked_axis_indexes(unit, boundary):
+            event = found.event
+            if event.place.source.path == boundary.export.source.path and event.place not in seen and not _is_caught(event):
+                seen.add(event.place)
+                few = "no axes" if found.axes == 1 else f"fewer than {found.axes} axes"
+                message = f"`{_short(event.place.text)}` panics when `{found.slot.name}` has {few}"
+                yield Panic("index", event.place, message, event.statement, event.stop.frame.name)
 
 
 def _divides(event: Event) -> bool:
@@ -134,8 +142,8 @@ def _is_positive(unit: KernelUnit, boundary: Boundary, name: str) -> bool:
 
 
 def positive(unit: KernelUnit, launch: Launch, value: Value) -> bool:
-    """A value of the wrapper is a number above zero, whatever the inputs are."""
-    return all(_positive(unit, launch, one) for _, one in alternatives(value))
+    """A value of the wrapper, such as a size, is never zero, whatever the inputs are."""
+    return all(excludes_zero(path, one) or _positive(unit, launch, one) for path, one in alternatives(value))
 
 
 def _positive(unit: KernelUnit, launch: Launch, value: Value) -> bool:
@@ -152,6 +160,8 @@ def _positive(unit: KernelUnit, launch: Launch, value: Value) -> bool:
         if last == "min":
             return all(positive(unit, launch, arg) for arg in value.args)
         return unit.program.role(value.name) in ("next-power-of-2", "get-num-sm")
+    if value.op == "or":
+        return positive(unit, launch, value.args[-1])
     if value.op == "binary" and value.name == "*":
         return all(positive(unit, launch, arg) for arg in value.args)
     if value.op == "field":

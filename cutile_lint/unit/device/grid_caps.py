@@ -153,10 +153,11 @@ def _first(places: Iterable[Place | None]) -> Place | None:
 
 
 def _stops_at(path: Condition, number: Value) -> bool:
-    """The path compares something with the number: ``132 if tiles > 132 else tiles``."""
-    key = number.key()
+    """The path compares something with the number, or with the next one: ``132 if tiles > 132 else tiles``."""
+    following = number.value + 1 if isinstance(number, Known) and isinstance(number.value, int) else None
+    keys = {number.key(), Known(following).key()}
     return any(
-        isinstance(literal.test, Term) and literal.test.name in ("<", "<=", ">", ">=") and literal.test.args[-1].key() == key
+        isinstance(literal.test, Term) and literal.test.name in ("<", "<=", ">", ">=") and literal.test.args[-1].key() in keys
         for literal in path
     )
 

@@ -188,6 +188,17 @@ class Determined:
 
     # ── questions ──
 
+    def equal_to(self, value: Value) -> set[object]:
+        """The canonical keys of the value and of all that the path says to be equal to it."""
+        found: set[object] = set()
+        pending = [value]
+        while pending:
+            one = pending.pop()
+            if (key := canonical(one)) not in found:
+                found.add(key)
+                pending += self._equal.get(key, ())
+        return found
+
     def mentions(self, value: Value) -> bool:
         """The value is part of some element (of a product, a condition), or so is a size of the same tensor that may be it."""
         key = canonical(value)

@@ -65,6 +65,38 @@ def _later(run: Run, asked: Term) -> list[Known]:
     return []
 
 
+def never_set(run: Run, literal: Literal) -> bool:
+    """The literal needs a ``threading.Event`` to be set, and neither the call nor the loading of its module sets it."""
+    for term in subterms(literal.test):
+        if not isinstance(term, Term) or term.op != "method" or term.name not in ("is_set", "wait"):
+            continue
+        holder = term.args[0]
+        is_event = (
+            isinstance(holder, Term)
+            and holder.op == "call"
+            and holder.name.endswith(("threading.Event", "multiprocessing.Event"))
+        )
+        if is_event and not _is_set_somewhere(run, holder):
+            if Folder(lambda asked, term=term: Known(False) if asked is term else None).holds((literal,)) is False:  # type: ignore[misc]
+                return True
+    return False
+
+
+def _is_set_somewhere(run: Run, event: Term) -> bool:
+    """The run sets the event, or a statement does that stands in no function of the module that made it."""
+    if any(one.kind == "call" and one.name == "set" and _is_same(one.target, event) for one in run.trace.events):
+        return True
+    module = run.program.module(event.place.source.path) if event.place is not None else None
+    nodes: list[syntax.Node] = list(module.body) if module is not None else []
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, syntax.Call) and isinstance(node.func, syntax.Attr) and node.func.name == "set":
+            return True
+        if not isinstance(node, syntax.Function):
+            nodes.extend(node.children())
+    return False
+
+
 def asks_elsewhere(run: Run, literal: Literal) -> bool:
     """Something is missing in a cache that another module fills, as the tuner does with its own."""
     for term in subterms(literal.test):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Source, Span
-from cutile_lint.unit.flows.lasting import asks_elsewhere, asks_once, changes, outlives
+from cutile_lint.unit.flows.lasting import asks_elsewhere, asks_once, changes, never_set, outlives
 from cutile_lint.unit.flows.switches import off_by_default
 from cutile_lint.unit.machine.python import is_cached
 from cutile_lint.unit.machine.trace import Event
@@ -37,7 +37,7 @@ def _ends_in_raise(run: Run, event: Event) -> bool:
 
 
 def _guards(run: Run, event: Event, literal: Literal) -> bool:
-    if off_by_default(run, literal) or asks_once(run, literal) or asks_elsewhere(run, literal):
+    if off_by_default(run, literal) or asks_once(run, literal) or never_set(run, literal) or asks_elsewhere(run, literal):
         return True
     return any(_updates(literal, other) or _changes(run, literal, other) for other in _writes(run, event))
 

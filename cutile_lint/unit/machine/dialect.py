@@ -36,6 +36,8 @@ class Dialect:
     exhaustive_match = False
     #: ``==`` and ``<`` may be device work (Python)
     compares_tensors = False
+    #: an index out of range ends the process (Rust)
+    index_panics = False
 
     def name(self, machine: Machine, node: syntax.Name) -> Value:
         return Term("external", node.id, place=machine.place(node))

@@ -13,6 +13,7 @@ from cutile_lint.unit.machine.scopes import Scope
 from cutile_lint.unit.machine.state import MAX_ALTERNATIVES, MAX_STEPS, TooMuch
 from cutile_lint.unit.machine.texts import is_computable, joined
 from cutile_lint.unit.machine.values import (
+    SETS,
     Arguments,
     Choice,
     Class,
@@ -128,6 +129,10 @@ class Expressions(Calls):
                         part, self.distribute(value, lambda one, at=position: self.item(one, Known(at), target)), node, declares
                     )
             return
+        if isinstance(value, Items) and value.kind in SETS and len(value.items) > 1 and len(target.items) == 1:
+            if not isinstance(target.items[0], syntax.Unary):  # `(only,) = {a, b}` raises where they differ
+                one = Term("compare", "==", (Term("call", "len", (value,)), Known(1)), place=self.place(node))
+                self.go_on_if(one, lambda: self.stop("raise"))
         starred = next((i for i, part in enumerate(target.items) if isinstance(part, syntax.Unary) and part.op == "*splat"), None)
         items = value.items if isinstance(value, Items) and not value.open and not any(value.conditions) else None
         for position, part in enumerate(target.items):
@@ -160,7 +165,7 @@ class Expressions(Calls):
             else:
                 base.open = True
         elif isinstance(base, Items):
-            base.open = True
+            self.taken_out(base, index)  # type: ignore[attr-defined]
         elif isinstance(base, Term) and base.op == "global":
             self.journal.write(self.stored, (base.key(), index.key()), value)
 
@@ -187,7 +192,11 @@ class Expressions(Calls):
                     return self.constant(result, self.place(node), left.trail or right.trail)
             except Exception:
                 return unknown("arithmetic", self.place(node))
-        if isinstance(left, Items) and isinstance(right, Items) and op == "+":
+        if (
+            isinstance(left, Items)
+            and isinstance(right, Items)
+            and (op == "+" or (op == "|" and {left.kind, right.kind} <= SETS))
+        ):
             self.steps += len(left.items) + len(right.items)
             both = Items(
                 left.kind, [*left.items, *right.items], self.place(node), [*left.conditions, *right.conditions], self.path
@@ -356,7 +365,10 @@ class Expressions(Calls):
         return self.dialect.attribute(self, base, name, node)
 
     def on_index(self, node: syntax.Index) -> Value:
-        return self.item(self.evaluate(node.base), self.evaluate(node.index), node)
+        result = self.item(self.evaluate(node.base), self.evaluate(node.index), node)
+        if self.dialect.index_panics and isinstance(result, Term) and result.op == "index":
+            self.emit("index", node, value=result)
+        return result
 
     def on_slice(self, node: syntax.Slice) -> Value:
         parts = [self.evaluate(part) if part is not None else Known(None) for part in (node.lower, node.upper, node.step)]

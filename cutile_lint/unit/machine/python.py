@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.regex import regex
-from cutile_lint.unit.machine import config_access, python_builtins, python_methods
+from cutile_lint.unit.machine import config_access, python_builtins, python_methods, python_threads
 from cutile_lint.unit.machine.dialect import Dialect
 from cutile_lint.unit.machine.trace import Tuning
 from cutile_lint.unit.machine.values import (
@@ -229,7 +229,7 @@ class PythonDialect(Dialect):
         if handled is not None:
             return handled
         if isinstance(base, Term):
-            for known in (python_methods.as_attribute, python_methods.on_exit):
+            for known in (python_methods.as_attribute, python_methods.on_exit, python_threads.on_thread):
                 if (result := known(machine, base, name, arguments, node)) is not None:
                     return result
         serial = 0 if name in python_methods.PURE else machine.fresh()

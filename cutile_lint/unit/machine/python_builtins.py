@@ -13,6 +13,7 @@ from cutile_lint.sources import Place
 from cutile_lint.unit.machine import config_access, python_methods, types
 from cutile_lint.unit.machine.paths import extend, literals, truth
 from cutile_lint.unit.machine.values import (
+    SETS,
     Arguments,
     Choice,
     Class,
@@ -107,7 +108,7 @@ def _zip(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | N
     if any(column is None or column.open or any(column.conditions) for column in columns):
         return _one_row(machine, [_element(machine, value, node) for value in arguments.positional], node)
     rows = zip(*(column.items for column in columns if column is not None), strict=False)
-    return Items("list", [Items("tuple", list(row)) for row in rows], machine.place(node))
+    return Items("generator", [Items("tuple", list(row)) for row in rows], machine.place(node))
 
 
 def _element(machine: Machine, value: Value, node: syntax.Node) -> Value:
@@ -120,7 +121,7 @@ def _element(machine: Machine, value: Value, node: syntax.Node) -> Value:
 
 def _one_row(machine: Machine, parts: list[Value], node: syntax.Node) -> Items:
     """An iterable of tuples of which one stands for all."""
-    rows = Items("list", [Items("tuple", parts)], machine.place(node), born=machine.path)
+    rows = Items("generator", [Items("tuple", parts)], machine.place(node), born=machine.path)
     rows.open = True
     return rows
 
@@ -134,7 +135,7 @@ def _enumerate(machine: Machine, arguments: Arguments, node: syntax.Node) -> Val
         return _one_row(machine, [position, _element(machine, arguments.positional[0], node)], node)
     machine.steps += len(items.items)
     rows: list[Value] = [Items("tuple", [Known(at), item]) for at, item in enumerate(items.items)]
-    return Items("list", rows, machine.place(node), list(items.conditions))
+    return Items("generator", rows, machine.place(node), list(items.conditions))
 
 
 def _product(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
@@ -147,7 +148,7 @@ def _product(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value
         pools = pools * repeat.value
     if math.prod(len(pool) for pool in pools) > _MAX_PRODUCT:
         return None
-    return Items("list", [Items("tuple", list(row)) for row in product(*pools)], machine.place(node))
+    return Items("generator", [Items("tuple", list(row)) for row in product(*pools)], machine.place(node))
 
 
 def _map(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
@@ -156,7 +157,7 @@ def _map(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | N
     columns = [machine.iterate(machine.resolve(value)) for value in arguments.positional[1:]]
     if any(column is None for column in columns):
         return None
-    result = Items("list", [], machine.place(node), born=machine.path)
+    result = Items("generator", [], machine.place(node), born=machine.path)
     first = columns[0]
     for row in zip(*(column.items for column in columns if column is not None), strict=False):
         result.append(
@@ -242,7 +243,7 @@ def _next(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | 
 def _len(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
     value = machine.resolve(arguments.positional[0]) if arguments.positional else None
     if isinstance(value, Items) and not value.open and not any(value.conditions):
-        if value.kind != "set":
+        if value.kind not in SETS:
             return Known(len(value.items), machine.place(node))
         different = {item.key() for item in value.items}
         if len(different) < 2 or all(isinstance(item, Known) for item in value.items):
@@ -435,7 +436,7 @@ def _identity(machine: Machine, arguments: Arguments, node: syntax.Node) -> Valu
 
 
 def _chain(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value | None:
-    result = Items("list", [], machine.place(node), born=machine.path)
+    result = Items("generator", [], machine.place(node), born=machine.path)
     for value in arguments.positional:
         machine.extend_items(result, value)
     return result
@@ -530,7 +531,7 @@ _FUNCTIONS: dict[str, Callable[[Machine, Arguments, syntax.Node], Value | None]]
     "set": _sequence("set"),
     "frozenset": _sequence("frozenset"),
     "sorted": _sequence("list"),
-    "iter": _sequence("list"),
+    "iter": _sequence("generator"),
     "zip": _zip,
     "enumerate": _enumerate,
     "product": _product,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.frontends import syntax
 from cutile_lint.unit.machine import config_access
 from cutile_lint.unit.machine.texts import is_short_method, joined
-from cutile_lint.unit.machine.values import Arguments, Choice, Entries, Items, Known, Record, Term, Value
+from cutile_lint.unit.machine.values import SETS, Arguments, Choice, Entries, Items, Known, Record, Term, Value
 from cutile_lint.unit.timed import torch_api
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def as_attribute(machine: Machine, base: Term, name: str, arguments: Arguments, 
 def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
     """The result of a method that is known here; None for others."""
     if isinstance(base, Items):
-        return _items(machine, base, name, arguments)
+        return _items(machine, base, name, arguments, node)
     if isinstance(base, Entries):
         return _entries(machine, base, name, arguments, node)
     if isinstance(base, Known) and isinstance(base.value, str):
@@ -120,9 +120,11 @@ def on_exit(machine: Machine, base: Term, name: str, arguments: Arguments, node:
     return entered
 
 
-def _items(machine: Machine, base: Items, name: str, arguments: Arguments) -> Value | None:
+def _items(machine: Machine, base: Items, name: str, arguments: Arguments, node: syntax.Node) -> Value | None:
     if name in ("append", "add", "appendleft") and len(arguments.positional) == 1:
         machine.add_item(base, arguments.positional[0], machine.path)
+        if name == "appendleft":
+            base.move_last(0)
         base.open = base.open or bool(machine.loops)
         return Known(None)
     if name in ("extend", "update") and len(arguments.positional) == 1:
@@ -131,13 +133,29 @@ def _items(machine: Machine, base: Items, name: str, arguments: Arguments) -> Va
         return Known(None)
     if name == "insert" and len(arguments.positional) == 2:
         machine.add_item(base, arguments.positional[1], machine.path)
+        at = machine.resolve(arguments.positional[0])
+        if isinstance(at, Known) and isinstance(at.value, int):
+            base.move_last(at.value)
         return Known(None)
-    if name == "copy":
+    if name == "copy" or (name == "union" and base.kind in SETS):
         machine.steps += len(base.items)
-        return base.with_items(list(base.items))
-    if name in ("pop", "remove", "clear", "discard", "sort", "reverse"):
-        base.open = base.open or name in ("pop", "remove", "clear", "discard")
-        return Known(None) if name != "pop" else None
+        made = base.with_items(list(base.items))
+        for other in arguments.positional:
+            machine.extend_items(made, other)
+        return made
+    if name in ("pop", "popleft"):
+        at = arguments.positional[0] if arguments.positional else Known(-1 if name == "pop" else 0)
+        item = machine.taken_out(base, at)
+        if item is None or isinstance(item, Known):
+            return None
+        machine.emit("call", node, name, value=item, arguments=arguments, target=base)
+        return item
+    if name == "clear":
+        for item in [] if machine.loops else base.left(machine.path):
+            base.take(item, machine.path)
+    if name in ("remove", "clear", "discard", "sort", "reverse"):
+        base.open = base.open or name in ("remove", "clear", "discard")
+        return Known(None)
     return None
 
 
@@ -149,6 +167,8 @@ def _entries(machine: Machine, base: Entries, name: str, arguments: Arguments, n
             return machine.distribute(key, lambda one: _looked_up(machine, base, Arguments([one, *rest]), node))
         found = base.get(key)
         if found is not None:
+            if name == "pop":
+                machine.drop_entry(base, key.key())
             return machine.resolve(found)
         if isinstance(key, Known) and not base.open:
             return arguments.positional[1] if len(arguments.positional) > 1 else Known(None, machine.place(node))
@@ -164,6 +184,10 @@ def _entries(machine: Machine, base: Entries, name: str, arguments: Arguments, n
         result = Items("list", column, machine.place(node))
         result.open = base.open
         return result
+    if name == "clear" and not base.open:
+        for known in list(base.entries):
+            machine.drop_entry(base, known)
+        return Known(None)
     if name == "update":
         for value in arguments.positional:
             other = machine.dialect.spread_entries(machine, machine.resolve(value), node)

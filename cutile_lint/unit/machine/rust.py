@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.machine import rust_macros, rust_methods, rust_options
 from cutile_lint.unit.machine.dialect import Dialect
@@ -46,6 +47,9 @@ _VARIANTS = {
 _EMPTY = frozenset(name for name in _VARIANTS if name.endswith("None"))
 #: A macro that calls itself deeper than this is not followed.
 MAX_EXPANSIONS = 24
+#: names written into a text (``{bm}``, ``{bm:?}``), and a text that is nothing but one value
+_INLINE = regex(r"\{([A-Za-z_]\w*)(?::[^}]*)?\}")
+_ALONE = regex(r"\{\w*\}")
 _PANICS = frozenset(["panic!", "unreachable!", "todo!", "unimplemented!"])
 #: macros that panic, by the comparison of their two arguments; "": of one that is the test. The ``debug_`` ones are not in release builds
 _ASSERTS = {"assert!": "", "assert_eq!": "==", "assert_ne!": "!="}
@@ -109,6 +113,7 @@ class RustDialect(Dialect):
     block_scopes = True
     hoists_items = True
     exhaustive_match = True
+    index_panics = True
 
     def __init__(self, crate: Crate) -> None:
         self.crate = crate
@@ -214,9 +219,13 @@ class RustDialect(Dialect):
                 and arguments.positional
             ):
                 return arguments.positional[0]
+            if last in ("to_string", "to_owned", "clone") and "::" in name and len(arguments.positional) == 1:
+                return arguments.positional[0]
+            if name in ("iter::once", "std::iter::once", "core::iter::once") and len(arguments.positional) == 1:
+                return Items("list", list(arguments.positional), machine.place(node), born=machine.path)
             if name in ("Vec::new", "Vec::with_capacity", "std::vec::Vec::new", "VecDeque::new"):
                 return Items("list", [], machine.place(node), born=machine.path)
-            if last == "drop" and len(arguments.positional) == 1:
+            if last == "drop" and len(arguments.positional) == 1 and not name.endswith("ManuallyDrop::drop"):
                 machine.emit("delete", node, value=arguments.positional[0])
                 return Known(None)
             if last == "catch_unwind" and arguments.positional:
@@ -350,7 +359,9 @@ class RustDialect(Dialect):
                 return machine.evaluate(node.args[0].value)
             return Items("list", [machine.evaluate(arg.value) for arg in node.args], place, born=machine.path)
         values = tuple(machine.evaluate(arg.value) for arg in node.args)
-        if name in ("format!", "concat!"):
+        if name == "format!":
+            return self._formatted(machine, node, values)
+        if name == "concat!":
             return Term("format", "", values, place=place)
         result = Term("call", name, values, place=place)
         machine.emit(
@@ -361,6 +372,17 @@ class RustDialect(Dialect):
             arguments=Arguments(list(values), {}, [machine.place(arg.value) for arg in node.args]),
         )
         return result
+
+    def _formatted(self, machine: Machine, node: syntax.Call, values: tuple[Value, ...]) -> Value:
+        """A text with the values written into it; ``format!("{bm}")`` and ``format!("{}", bm)`` are ``bm.to_string()``."""
+        text = values[0].value if values and isinstance(values[0], Known) else ""
+        named = _INLINE.findall(text.replace("{{", "")) if isinstance(text, str) else []
+        values += tuple(
+            [machine.evaluate(syntax.Name(node.span, word)) for word in named if machine.scope.lookup(word) is not None]
+        )
+        if len(values) == 2 and isinstance(text, str) and _ALONE.fullmatch(text):
+            return values[1]
+        return Term("format", "", values, place=machine.place(node))
 
     def _source_text(self, machine: Machine, node: syntax.Call) -> str:
         if len(node.args) == 1:

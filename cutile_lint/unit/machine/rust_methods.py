@@ -127,8 +127,9 @@ def call(machine: Machine, base: Value, name: str, arguments: Arguments, node: s
             return Term("call", "Some", (inner,), place=place)
 
         return machine.choice(machine.branches([(yes, make), (no, lambda: none)]), place)
-    if name in ("map", "and_then", "filter", "inspect") and len(args) == 1 and isinstance(args[0], Closure):
-        return _map(machine, base, name, args[0], node)
+    if name in ("map", "and_then", "filter", "inspect") and len(args) == 1:
+        if isinstance(args[0], Closure) or (isinstance(base, Items) and name == "map"):
+            return _map(machine, base, name, args[0], node)
     if name in ("unwrap_or", "unwrap_or_else", "unwrap_or_default", "map_or", "map_or_else", "fold") and name != "fold":
         return _unwrap_or(machine, base, name, args, node)
     if name in ("unwrap", "expect", "unwrap_unchecked"):
@@ -201,11 +202,11 @@ def _exchange(machine: Machine, base: Term, name: str, args: list[Value], node: 
     return Known(None, place)
 
 
-def _apply(machine: Machine, closure: Closure, value: Value, node: syntax.Node) -> Value:
+def _apply(machine: Machine, closure: Value, value: Value, node: syntax.Node) -> Value:
     return machine.call(closure, Arguments([value], {}, [machine.place(node)]), node)
 
 
-def _map(machine: Machine, base: Value, name: str, closure: Closure, node: syntax.Node) -> Value | None:
+def _map(machine: Machine, base: Value, name: str, closure: Value, node: syntax.Node) -> Value | None:
     place = machine.place(node)
     none = Term("external", "None", place=place)
     if isinstance(base, Items):
@@ -291,8 +292,7 @@ def _items(machine: Machine, base: Items, name: str, args: list[Value], node: sy
         at = args[0]
         machine.add_item(base, args[1], base.born)
         if isinstance(at, Known) and isinstance(at.value, int) and base.items:
-            base.items.insert(at.value, base.items.pop())
-            base.conditions.insert(at.value, base.conditions.pop())
+            base.move_last(at.value)
             return Known(None)
         base.open = True
         return Known(None)
@@ -314,7 +314,8 @@ def _items(machine: Machine, base: Items, name: str, args: list[Value], node: sy
         parts = [base.items[at : at + size.value] for at in range(len(base.items) - size.value + 1)] if size.value > 0 else []
         return Items("list", [Items("list", part) for part in parts], machine.place(node))
     if name == "chain" and args:
-        result = Items("list", list(base.items), machine.place(node), list(base.conditions))
+        result = Items("list", list(base.items), machine.place(node), list(base.conditions), machine.path)
+        result.open = base.open
         machine.extend_items(result, args[0])
         return result
     if name in ("rev", "into_iter") and name == "rev":
@@ -325,6 +326,29 @@ def _items(machine: Machine, base: Items, name: str, args: list[Value], node: sy
         parts = [_apply(machine, args[0], item, node) for item in base.items]  # type: ignore[arg-type]
         op = "or" if name == "any" else "and"
         return parts[0] if len(parts) == 1 else Term(op, "", tuple(parts), place=machine.place(node))
+    if name in ("concat", "flatten") and all(isinstance(item, Items) for item in base.items):
+        result = Items("list", [], machine.place(node), born=machine.path)
+        result.open = base.open
+        for item in base.items:
+            machine.extend_items(result, item)
+        return result
+    if not base.open and not any(base.conditions):
+        if name == "fold" and len(args) == 2:
+            folded, place = args[0], machine.place(node)
+            for item in base.items:
+                folded = machine.call(args[1], Arguments([folded, item], {}, [place, place]), node)
+            return folded
+        if (
+            name == "zip"
+            and len(args) == 1
+            and (other := machine.iterate(args[0])) is not None
+            and not (other.open or any(other.conditions))
+        ):
+            pairs = zip(base.items, other.items, strict=False)
+            return Items("list", [Items("tuple", list(pair)) for pair in pairs], machine.place(node))
+        if name in ("take", "skip") and len(args) == 1 and isinstance(args[0], Known) and isinstance(args[0].value, int):
+            count = args[0].value
+            return Items("list", base.items[:count] if name == "take" else base.items[count:], machine.place(node))
     if name == "for_each" and args:
         for item in list(base.items):
             _apply(machine, args[0], item, node)  # type: ignore[arg-type]

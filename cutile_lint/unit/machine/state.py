@@ -11,7 +11,20 @@ from cutile_lint.sources import Place, Span
 from cutile_lint.unit.machine.paths import contradictory, extend, literals, negation, truth
 from cutile_lint.unit.machine.scopes import Journal, Scope, absent
 from cutile_lint.unit.machine.trace import Event, Frame, Stop, Trace
-from cutile_lint.unit.machine.values import Arguments, Choice, Condition, Known, Literal, Term, Value, alternatives, beyond
+from cutile_lint.unit.machine.values import (
+    Arguments,
+    Choice,
+    Condition,
+    Entries,
+    Items,
+    Known,
+    Literal,
+    Record,
+    Term,
+    Value,
+    alternatives,
+    beyond,
+)
 
 if TYPE_CHECKING:
     from cutile_lint.unit.machine.dialect import Dialect
@@ -115,13 +128,31 @@ class State:
         return event
 
     def _held(self) -> tuple[Value, ...]:
-        """What the names of all running functions hold."""
+        """What the names of all running functions hold now, in containers too."""
         scopes: dict[int, Scope] = {}
         for scope in (self.scope, *(frame.scope for frame in self.frames)):
             while scope is not None and id(scope) not in scopes:
                 scopes[id(scope)] = scope
                 scope = scope.outer
-        return tuple(value for scope in scopes.values() for value in scope.names.values())
+        found: list[Value] = []
+        seen: set[int] = set()
+        pending = [value for scope in scopes.values() for value in scope.names.values()]
+        while pending:
+            value = pending.pop()
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            for _, one in alternatives(value):
+                if isinstance(one, Items):
+                    pending += one.left(self.path)
+                elif isinstance(one, Entries):
+                    pending += one.entries.values()
+                elif isinstance(one, Record):
+                    pending += one.fields.values()
+                else:
+                    found.append(one)
+        self.steps += len(seen) >> 8
+        return tuple(found)
 
     def gap(self, reason: str, node: syntax.Node | Span | None = None) -> None:
         self.trace.gaps.append((reason, self.place(node) if node is not None else None))

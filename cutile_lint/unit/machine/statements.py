@@ -14,6 +14,7 @@ from cutile_lint.unit.machine.values import (
     Class,
     Closure,
     Condition,
+    Entries,
     Items,
     Known,
     Literal,
@@ -135,8 +136,38 @@ class Statements(Expressions):
                 if scope is not None:
                     self.emit("delete", target, target.id, value=scope.names[target.id])
                     self.journal.remove(scope.names, target.id)
+            elif isinstance(target, syntax.Index):
+                self._delete_item(self.resolve(self.evaluate(target.base)), self.evaluate(target.index))
             else:
                 self.evaluate(target)
+
+    def _delete_item(self, base: Value, index: Value) -> None:
+        """``del items[0]``, ``del items[:]``, ``del entries["x"]``."""
+        if isinstance(base, Items):
+            whole = (
+                isinstance(index, Term)
+                and index.op == "slice"
+                and all(isinstance(arg, Known) and arg.value is None for arg in index.args)
+            )
+            for item in base.left(self.path) if whole and not self.loops else ():
+                base.take(item, self.path)
+            self.taken_out(base, index)
+        elif isinstance(base, Entries):
+            self.drop_entry(base, index.key())
+
+    def drop_entry(self, base: Entries, key: object) -> None:
+        self.journal.remove(base.entries, key)
+        self.journal.remove(base.keys, key)
+
+    def taken_out(self, base: Items, index: Value) -> Value | None:
+        """The item that is taken out of a list; None when it is not known which one that is."""
+        at = index.value if isinstance(index, Known) and isinstance(index.value, int) else None
+        surely = not (base.open or any(base.conditions) or self.loops)
+        item = base.items[at] if surely and at is not None and -len(base.items) <= at < len(base.items) else None
+        if item is not None:
+            base.take(item, self.path)
+        base.open = True
+        return item
 
     def do_scope(self, node: syntax.Scope) -> None:
         (self.scope.globals if node.kind == "global" else self.scope.nonlocals).update(node.names)

@@ -46,7 +46,7 @@ class Event:
     ``kind``: "call" (of something outside the project; ``value`` is its result), "operator" (arithmetic on symbols),
     "convert" (``int(x)``, ``float(x)`` … of a symbol), "setitem", "setattr",
     "global" (a module's state written; ``name``), "raise", "assert", "return" (of the callable run), "tune-start", "tune-end", "await", "delete",
-    "panic". ``timed`` is the number of the tuner call whose ``kernel_fn`` runs (0: none).
+    "panic", "index" (where one out of range panics). ``timed`` is the number of the tuner call whose ``kernel_fn`` runs (0: none).
     """
 
     kind: str
@@ -63,7 +63,8 @@ class Event:
     tries: tuple[syntax.Try, ...] = ()
     timed: int = 0
     node: syntax.Node | None = None
-    #: of a call of a library's symbol (``cutile_*``): what the names of all running functions held, the call's own arguments apart
+    #: of a call of a library's symbol (``cutile_*``): what the names of all running functions held, themselves or in containers (which are
+    #: not among it), the call's own arguments apart
     held: tuple[Value, ...] = ()
     #: calls of macros whose bodies it stands in, outermost first
     expansions: tuple[Place, ...] = ()

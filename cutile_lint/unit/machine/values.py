@@ -247,10 +247,14 @@ class Choice(Value):
         return "choice(" + " | ".join(f"{value!r} if {list(path)}" for path, value in self.alternatives) + ")"
 
 
+#: kinds of :class:`Items` in which equal items are one
+SETS = frozenset(["set", "frozenset"])
+
+
 class Items(Value):
     """A tuple, list, set or generator whose items are known one by one; an item may stand under a condition."""
 
-    __slots__ = ("born", "conditions", "items", "kind", "nesting", "open", "size")
+    __slots__ = ("born", "conditions", "items", "kind", "nesting", "open", "size", "taken")
 
     def __init__(
         self,
@@ -265,6 +269,8 @@ class Items(Value):
         self.conditions = conditions if conditions is not None else [()] * len(items)
         #: more items may be there than are known
         self.open = False
+        #: items that were taken out again, each with the path on which that was; they stay among the items for other paths
+        self.taken: list[tuple[Condition, Value]] = []
         #: the path it was made on; conditions of items are relative to it
         self.born = born
         self.place = place
@@ -297,6 +303,27 @@ class Items(Value):
         self.size += others.size
         self.nesting = max(self.nesting, others.nesting)
         self._bound()
+
+    def move_last(self, at: int) -> None:
+        """Put the item that was added last where ``insert`` puts it."""
+        if self.items:
+            item, condition = self.items.pop(), self.conditions.pop()
+            self.items.insert(at, item)
+            self.conditions.insert(at, condition)
+
+    def take(self, item: Value, path: Condition) -> None:
+        """Take an item out on ``path``: what stands where is not known from then on."""
+        self.taken.append((path, item))
+        self.open = True
+
+    def left(self, path: Condition) -> list[Value]:
+        """The items without those that were taken out on the way to ``path``."""
+        items = list(self.items)
+        for way, item in self.taken:
+            at = next((at for at, one in enumerate(items) if one is item), None)
+            if at is not None and not beyond(way, path):
+                del items[at]
+        return items
 
     def append(self, value: Value, path: Condition = ()) -> None:
         """Add an item on ``path``."""

@@ -226,7 +226,7 @@ class _Call:
         return all(truth is True or (truth is None and not self.calls.is_varied(literal.test)) for literal, truth in truths)
 
     def result(self, value: Value) -> object:
-        return _only(self._plain, value)
+        return only(self._plain, value)
 
     def element(self, value: Value) -> object:
         """An element of the key; what is the same for all calls is told apart by its name."""
@@ -236,7 +236,7 @@ class _Call:
         if isinstance(value, Items):
             parts = tuple(map(self.element, value.items))
             return UNKNOWN if UNKNOWN in parts else parts
-        return _only(self._plain, value) if self.calls.is_varied(value) else canonical(value)
+        return only(self._plain, value) if self.calls.is_varied(value) else canonical(value)
 
     def results(self, value: Value) -> object:
         """What a value is under each config of the call's; None when that is not known."""
@@ -244,7 +244,7 @@ class _Call:
         if any(isinstance(part, Term) and part.op == "config" for part in with_conditions(value)):
             known = configs_of(self.calls.tuning) or []
             configs = [config for config in known if self._plain.holds(config.path) is True]
-        found = tuple([_only(self._folder(config), value) for config in configs])
+        found = tuple([only(self._folder(config), value) for config in configs])
         return None if not found or UNKNOWN in found else found
 
     def _lookup(self, folder: Folder, term: Term, config: Config | None) -> Value | None:
@@ -280,7 +280,7 @@ class _Call:
         if name == "len" and term.args:
             held = self._taken(term.args[0])
             return Known(len(held.items)) if isinstance(held, Items) and not held.open and not any(held.conditions) else None
-        numbers = [_only(folder, arg) for arg in term.args] if name in ("next_power_of_2", "cdiv") else []
+        numbers = [only(folder, arg) for arg in term.args] if name in ("next_power_of_2", "cdiv") else []
         if not all(isinstance(number, int) and number > 0 for number in numbers):
             return None
         match numbers:
@@ -296,7 +296,7 @@ class _Call:
         return taken[0] if len(taken) == 1 else None
 
 
-def _only(folder: Folder, value: Value) -> object:
+def only(folder: Folder, value: Value) -> object:
     """The one result of a value, else UNKNOWN."""
     found = folder.outcomes(value)
     result = found[0][1] if len(found) == 1 and not found[0][0] else UNKNOWN

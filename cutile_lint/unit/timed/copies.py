@@ -45,7 +45,7 @@ def _is_certain(item: CallWork) -> bool:
     operand, arguments = item.work.operand, item.event.arguments
     if item.verb == "copy_":
         return arguments is not None and bool(arguments.positional) and _is_made_alike(operand, arguments.positional[0])
-    if item.verb == "to" and arguments is not None and isinstance(always := arguments.keywords.get("copy"), Known):
+    if item.verb in ("to", "asarray") and arguments is not None and isinstance(always := arguments.keywords.get("copy"), Known):
         return bool(always.value)
     return (item.verb == "contiguous" and is_expanded(operand)) or is_round_trip(item)
 

@@ -27,6 +27,7 @@ from cutile_lint.unit.machine.values import (
 )
 from cutile_lint.unit.runs import Run
 from cutile_lint.unit.timed.calls import Calls
+from cutile_lint.unit.timed.key_dtypes import KeyDtypes
 from cutile_lint.unit.timed.tensors import tensor_test
 
 if TYPE_CHECKING:
@@ -72,8 +73,9 @@ def lacking(unit: KernelUnit) -> Iterator[Lack]:
             lack = Lack(run, tuning, key)
             needed = list(needs(unit, run, tuning))
             calls = Calls(run, tuning, (key, name), unit.program)
+            dtypes = KeyDtypes(given, [*leaves(key), *_whole(key), name], path)
             for need in needed:
-                for atom in _missing(given, need, path, calls, needed):
+                for atom in _missing(given, need, path, calls, dtypes, needed):
                     lack.missing.setdefault(canonical(atom), (atom, need))
             if lack.missing:
                 yield lack
@@ -294,9 +296,11 @@ def _is_branch(test: Value) -> bool:
 # ── what is absent ─────────────────────────────────────────────────────────
 
 
-def _missing(given: Determined, need: Need, path: Condition, calls: Calls, needed: list[Need]) -> Iterator[Value]:
+def _missing(
+    given: Determined, need: Need, path: Condition, calls: Calls, dtypes: KeyDtypes, needed: list[Need]
+) -> Iterator[Value]:
     """The atoms that the key lacks for a need. Where it says something about them, two calls that share a key decide."""
-    found = list(_absent(given, need, path))
+    found = list(_absent(given, need, path, dtypes))
     if need.exact and given.answer(need.value) is not True and all(map(given.mentions, found)):
         others = [other.value for other in needed if other.role == "variant" and other.exact]
         shared = calls.share_a_key(need.value, need.path, [] if need.role in ("variant", "configs") else others)
@@ -309,15 +313,16 @@ def _missing(given: Determined, need: Need, path: Condition, calls: Calls, neede
     yield from found
 
 
-def _absent(given: Determined, need: Need, path: Condition) -> Iterator[Value]:
+def _absent(given: Determined, need: Need, path: Condition, dtypes: KeyDtypes) -> Iterator[Value]:
     """The atoms of a need that the key neither holds nor settles."""
     if need.role == "shape":
         if not given.has_sizes:
             yield need.value
         return
     if need.role == "dtype":
-        if not given.mentions_dtype() and given.answer(need.value) is False and not _one_dtype(need.value, path):
-            yield need.value
+        if given.answer(need.value) is False and not _one_dtype(need.value, path):
+            if not given.mentions_dtype() or dtypes.share_a_key(need.value):
+                yield need.value
         return
     if any(isinstance(part, Term) and part.op in ("unknown", "element", "payload") for part in subterms(need.value)):
         return
@@ -336,7 +341,7 @@ def _absent(given: Determined, need: Need, path: Condition) -> Iterator[Value]:
             isinstance(atom, Term)
             and atom.op == "attr"
             and atom.name == "dtype"
-            and (given.mentions_dtype() or _one_dtype(atom, path))
+            and (_one_dtype(atom, path) or (given.mentions_dtype() and not dtypes.share_a_key(atom, need.value)))
         ):
             continue
         yield atom

@@ -35,6 +35,8 @@ def delete_launch(unit: KernelUnit, wasted: Wasted) -> Fix | None:
         return None
     if not all(_lost_too(unit, wasted, event) for event in _events_of(wasted, statement)):
         return None
+    if any(event.kind == "call" and event.name == "start" for event in _events_of(wasted, statement)):
+        return None  # a thread that is not started cannot be joined
     rewrites = [rewrite.delete_statement(module, one) for one in doomed]
     if any(one is None for one in rewrites):
         return None

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cutile_lint.unit.machine.paths import implies
-from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value
+from cutile_lint.unit.machine.values import SETS, Condition, Items, Known, Term, Value
 from cutile_lint.unit.timed import torch_api as api
 from cutile_lint.unit.timed.region import Occurrence, TimedWork
 from cutile_lint.unit.timed.tensors import Tensors
 
 _CONVERSIONS = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"}
-#: Other names of dtypes.
-_SHORT = {f"torch.{short}": f"torch.{long}" for short, long in _CONVERSIONS.items()}
+#: Conversions of what they are given first.
+_OF_ANYTHING = ("torch.as_tensor", "torch.asarray")
+#: Names of dtypes by other names of theirs.
+LONG_NAMES = {f"torch.{short}": f"torch.{long}" for short, long in _CONVERSIONS.items()}
 #: Comparisons of a number with one that leave 1 for it when it is not 0: operator, constant, whether they hold.
 _SINGLE = frozenset([("==", 1, True), (">", 1, False), ("<=", 1, True), ("<", 2, True), (">=", 2, False)])
 _SAME_LAYOUT = frozenset(["detach", "detach_", "alias", "requires_grad_", "clone", "data"])
@@ -58,10 +60,10 @@ def _wanted(occurrence: Occurrence) -> list[tuple[str, Value]]:
         return []
     if verb in _CONVERSIONS:
         return [("dtype", Term("external", f"torch.{_CONVERSIONS[verb]}"))] if not given.keywords else []
-    if verb not in ("to", "type", "type_as"):
+    if verb not in ("to", "type", "type_as", *_OF_ANYTHING):
         return []
     found: list[tuple[str, Value]] = []
-    for name, value in [*((None, value) for value in given.positional), *given.keywords.items()]:
+    for name, value in [*((None, value) for value in given.positional[verb in _OF_ANYTHING :]), *given.keywords.items()]:
         if name in ("non_blocking", "copy") or (name is None and isinstance(value, Known) and isinstance(value.value, bool)):
             if name != "non_blocking" and not (isinstance(value, Known) and value.value is False):
                 return []
@@ -85,7 +87,7 @@ def _kinds(tensors: Tensors, name: str | None, value: Value) -> list[tuple[str, 
 def _members(value: Value) -> list[Value]:
     """The items of the set whose ``len`` a value is."""
     items = value.args[0] if isinstance(value, Term) and value.op == "call" and value.name == "len" and value.args else None
-    return items.items if isinstance(items, Items) and items.kind == "set" else []
+    return items.items if isinstance(items, Items) and items.kind in SETS else []
 
 
 def _made_with(tensor: Value, name: str) -> Value | None:
@@ -140,7 +142,7 @@ class _Equal:
     def _key(self, value: Value) -> object:
         """What stands for a dtype or device: the tensor that has it, or its name."""
         if isinstance(value, Term) and value.op == "external" and value.name.startswith("torch."):
-            return _SHORT.get(value.name, value.name)
+            return LONG_NAMES.get(value.name, value.name)
         if not isinstance(value, Term) or value.op != "attr" or value.name not in ("dtype", "device"):
             return None
         owner = self._owner(value.args[0])

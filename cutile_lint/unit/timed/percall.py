@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: copies that always copy (``to`` and ``contiguous`` may return their tensor)
 CERTAIN_COPIES = frozenset(
     "clone cat concat concatenate stack hstack vstack dstack column_stack row_stack repeat tile repeat_interleave flip fliplr flipud "
-    "roll rot90 block_diag index_copy_".split()
+    "roll rot90 block_diag index_copy_ deepcopy tensor new_tensor".split()
 )
 _LAYOUT = frozenset(["is_contiguous", "stride", "data_ptr", "is_set_to", "_is_view", "is_non_overlapping_and_dense"])
 _SIZES = frozenset(["shape", "numel", "nelement", "size"])

@@ -23,8 +23,8 @@ _NUMBER_TYPES = frozenset(
     ["int", "float", "bool", "str", "torch.dtype", "torch.Size", "torch.SymInt", "numbers.Number", "numbers.Integral"]
 )
 
-#: Functions for anything that copy a tensor when they get one.
-_COPIES_OF_TENSORS = frozenset(["copy.deepcopy", "torch.tensor", "torch.asarray"])
+#: Functions for anything that copy or convert a tensor when they get one.
+_OF_TENSORS = frozenset(["copy.deepcopy", "torch.tensor", "torch.asarray", "torch.as_tensor"])
 
 
 def _is_metadata(value: Term) -> bool:
@@ -304,8 +304,8 @@ class Tensors:
         operand = arguments.positional[0] if arguments is not None and arguments.positional else None
         if name == "print" and arguments is not None and any(self._shown(value) for value in arguments.positional):
             return Work("sync", "print", event, None, operand)
-        if name in _COPIES_OF_TENSORS and self.is_tensor(operand) and not self.on_host(operand):
-            return Work("copy", name, event, event.value, operand)
+        if name in _OF_TENSORS and self.is_tensor(operand) and not self.on_host(operand):
+            return Work(self._kind_for_tensor(event), name, event, event.value, operand)
         kind = self._named_kind("call", name)
         if kind is None:
             return None
@@ -322,6 +322,12 @@ class Tensors:
         if kind in ("compute", "copy") and self.on_host(event.value):
             return None
         return Work(kind, name, event, event.value, operand)
+
+    def _kind_for_tensor(self, event: Event) -> str:
+        """``torch.as_tensor(x)`` is ``x``, with a dtype or device it may be."""
+        arguments = event.arguments
+        alone = arguments is not None and arguments.exact and len(arguments.positional) == 1 and not arguments.keywords
+        return "view" if alone and event.name in ("torch.as_tensor", "torch.asarray") else "copy"
 
     def _shown(self, value: Value) -> bool:
         """Printing the value prints the data of a tensor."""
@@ -409,6 +415,9 @@ class Tensors:
             return None
         if kind is None:
             return None
+        given = event.arguments.positional[:1] if event.arguments is not None and event.name == "new_tensor" else []
+        if any(self.is_tensor(one) for one in given):
+            return Work("copy", ".new_tensor()", event, event.value, given[0])
         if event.name not in api.TENSOR_METHODS and not self.is_tensor(base):
             return None
         if kind == "copy" and event.name in ("to", "type") and self._stays(event):

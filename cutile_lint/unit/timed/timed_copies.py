@@ -47,7 +47,9 @@ def drop_call(unit: KernelUnit, found: TimedWork) -> Fix | None:
 def protects(unit: KernelUnit, found: TimedWork) -> bool:
     """The copy is what the kernel mutates, so that the original stays as it is for the next trial."""
     last = found.work.name.removesuffix("()").rsplit(".", 1)[-1]
-    return last in ("clone", "copy_") and all(_mutated(unit, occurrence) for occurrence in found.occurrences)
+    return last in ("clone", "copy_", "deepcopy", "tensor", "new_tensor") and all(
+        _mutated(unit, occurrence) for occurrence in found.occurrences
+    )
 
 
 def _mutated(unit: KernelUnit, occurrence: Occurrence) -> bool:

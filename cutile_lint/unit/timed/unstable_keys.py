@@ -100,6 +100,15 @@ _OF_OBJECTS = {
     "identity": "is an object that is new in every call",
     "unhashable": "is an object that cannot be hashed: its class has `__eq__` without `__hash__` (`@dataclass(frozen=True)` has both)",
 }
+#: functions that give an iterator
+_ITERATORS = frozenset(["iter", "map", "filter", "zip", "enumerate", "reversed"])
+_OF_ITERATORS = "is an iterator, which is new in every call and is not compared by what it gives"
+
+
+def _is_iterator(value: Value) -> bool:
+    if isinstance(value, Items):
+        return value.kind == "generator"
+    return isinstance(value, Term) and value.op == "call" and (value.name in _ITERATORS or value.name.startswith("itertools."))
 
 
 def _reason(run: Run, tuning: Tuning, value: Value, path: Condition) -> str:
@@ -107,9 +116,9 @@ def _reason(run: Run, tuning: Tuning, value: Value, path: Condition) -> str:
         configs = [one for _, one in alternatives(tuning.configs)] if tuning.configs is not None else []
         if any(value is one for one in configs):
             return "is the list of configs, which is new in every call"
-        return (
-            "" if value.kind == "tuple" else f"is a {value.kind}, which cannot be hashed" if value.kind in ("list", "set") else ""
-        )
+        if _is_iterator(value):
+            return _OF_ITERATORS
+        return f"is a {value.kind}, which cannot be hashed" if value.kind in ("list", "set") else ""
     if isinstance(value, Entries):
         return "is a dict, which cannot be hashed"
     if isinstance(value, Record):
@@ -124,6 +133,8 @@ def _reason(run: Run, tuning: Tuning, value: Value, path: Condition) -> str:
         if part.op == "call" and part.name in ("id", "builtins.id"):
             return "is an object's identity, which changes from call to call"
     inner = value.args[0] if value.op == "call" and value.name in ("str", "repr", "hash") and value.args else value
+    if _is_iterator(inner):
+        return _OF_ITERATORS
     if run.tensors.surely(inner, path) and not _is_number(inner):
         return "is a tensor: it is compared by its elements, and hashed by identity"
     if value.op == "call" and value.name == "list":
