@@ -34,7 +34,22 @@ MADE = """macro_rules! entry_point {
 """
 CALLED = "entry_point!(cutile_scale_residual => run, cutile_other => other);\n\nPLAIN\nunsafe fn other(PARAMS) -> i32 { -1 }\n"
 NESTED = 'macro_rules! outer {\n($name:ident, $abi:literal) => { export!($name); };\n}\n\nouter!(cutile_scale_residual, "C");\n'
+GUARD = """macro_rules! ffi_export {
+    ($(#[$meta:meta])* fn $name:ident($($p:ident : $t:ty),* $(,)?) -> i32 $body:block) => {
+        $(#[$meta])*
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($p: $t),*) -> i32 {
+            AROUND
+        }
+    };
+}
+"""
+CAUGHT = "match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| $body)) { Ok(code) => code, Err(_) => -9 }"
+GIVEN = "ffi_export! {\nAS_FN\n}\n"
 FORMS = {
+    "its body in a guard": ("own", GUARD.replace("AROUND", CAUGHT) + GIVEN),
+    "its body by a macro of another file": ("guard", GIVEN),
+    "its body as it is": ("own", GUARD.replace("AROUND", "unsafe $body") + GIVEN),
     "named": ("own", NAMED),
     "whole": ("own", WHOLE),
     "one of several": ("own", MADE + CALLED),
@@ -59,6 +74,7 @@ def project(tmp_path: Path, kind: str, form: str) -> Path:
         "EXPORT": export,
         "PARAMS": listed,
         "ARGUMENTS": ", ".join(re.findall(r"(\w+)\s*:", listed)),
+        "AS_FN": export.replace('#[unsafe(no_mangle)]\npub unsafe extern "C" ', ""),
         "PLAIN": export.replace("#[unsafe(no_mangle)]\n", "").replace(f'pub unsafe extern "C" fn {SYMBOL}', "unsafe fn run"),
     }
 
@@ -66,6 +82,8 @@ def project(tmp_path: Path, kind: str, form: str) -> Path:
         return re.sub("|".join(made), lambda match: made[match[0]], text)
 
     (root / "ffi.rs").write_text(text[:start] + written(template))
+    if where == "guard":
+        (root / "ffi_util.rs").write_text(f"#[macro_export]\n{GUARD.replace('AROUND', CAUGHT)}")
     if where == "shared":
         (root / "ffi_util.rs").write_text(written(f"{MADE}\npub(crate) use entry_point;\n"))
     return root
@@ -104,6 +122,26 @@ def test_an_export_is_where_its_name_is_written(tmp_path: Path) -> None:
         ("wrapper.py", SYMBOL),
     }
     assert places == {symbol: ("ffi.rs", ffi.index(f"{symbol} =>")) for symbol in (SYMBOL, "cutile_other")}
+
+
+@pytest.mark.parametrize(
+    ("around", "found"),
+    [
+        ("$body", True),
+        ("{ unsafe $body }", True),
+        ("std::panic::catch_unwind(|| $body).unwrap_or(-9)", False),
+        ("::std::panic::catch_unwind(AssertUnwindSafe(move || { $body })).unwrap_or_else(|_| -9)", False),
+        ("crate::guard(|| $body)", False),  # whatever that does
+    ],
+)
+def test_a_panic_in_the_body_of_an_invocation(tmp_path: Path, around: str, found: bool) -> None:
+    root = project(tmp_path, "clean", "its body as it is")
+    ffi = root / "ffi.rs"
+    text = (
+        ffi.read_text().replace("unsafe $body", around).replace("let n = out.dim(0);", "let n = block.checked_add(1).unwrap();")
+    )
+    ffi.write_text(text)
+    assert bool(codes(root)["CTL509"]) is found
 
 
 def test_a_macro_that_is_not_understood_says_nothing(tmp_path: Path) -> None:

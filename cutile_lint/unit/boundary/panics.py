@@ -40,6 +40,8 @@ def panics(unit: KernelUnit) -> Iterator[Panic]:
     """Each place once."""
     seen: set[Place] = set()
     for boundary in unit.boundary:
+        if boundary.export.catches:
+            continue
         for event in boundary.run.trace.events:
             if event.kind != "panic" and not _divides(event):
                 continue

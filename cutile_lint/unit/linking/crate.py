@@ -62,12 +62,13 @@ class Entry:
 @dataclass(slots=True, eq=False)
 class Export:
     """An ``extern "C"`` function with its symbol. ``place``: where its name is written; ``source``: the file that its text stands in,
-    which is another one when a macro of that file makes it."""
+    which is another one when a macro of that file makes it; ``catches``: the macro catches panics of it."""
 
     function: syntax.Function
     source: Source
     symbol: str
     place: Place
+    catches: bool = False
 
 
 def _is_entry(attribute: syntax.Attribute) -> bool:
@@ -141,9 +142,9 @@ class Crate:
                 self._entry_functions[id(function)] = entry
         self._export(function, source, Place(source, function.name_span or function.span))
 
-    def _export(self, function: syntax.Function, source: Source, place: Place) -> None:
+    def _export(self, function: syntax.Function, source: Source, place: Place, catches: bool = False) -> None:
         if function.abi in _FOREIGN:
-            self.exports.append(Export(function, source, _export_name(function), place))
+            self.exports.append(Export(function, source, _export_name(function), place, catches))
 
     def _expand(self, call: syntax.Call, modules: tuple[str, ...], source: Source) -> None:
         """Take over the functions that a macro of the crate makes."""
@@ -155,7 +156,7 @@ class Crate:
             function = made.function.function
             self._add(self.items, Item(function.name, modules, made.function, made.source))
             self._bound[id(function)] = made.names
-            self._export(function, made.source, made.place)
+            self._export(function, made.source, made.place, made.catches)
 
     def _collect_methods(self, node: syntax.ClassDef, source: Source) -> None:
         for statement in node.body:

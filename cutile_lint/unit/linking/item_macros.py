@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
-from cutile_lint.sources import Place, Source
+from cutile_lint.sources import Place, Source, Span
 from cutile_lint.unit.machine import rust_macros
 from cutile_lint.unit.machine.machine import Machine
 from cutile_lint.unit.machine.rust import Metavariable, Repeated, RustDialect
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from cutile_lint.unit.linking.crate import Crate
 
 _VARIABLE = re.compile(r"\$\w+")
+#: what may stand around the body of an invocation: nothing, or what hands its result on unless it panics
+_AROUND_BODY = re.compile(
+    r"""->\s*[\w:$]+\s*(?:\{\s*|unsafe\s*)*(?:
+        (?P<plain>\$\w+)[\s}]*$
+        |(?:match\s+)?(?:::)?(?:\w+::)*catch_unwind\(\s*(?:(?:::)?(?:\w+::)*AssertUnwindSafe\(\s*)?(?:move\s*)?\|\|\s*(?:unsafe\s*)?
+         (?:\{\s*(?P<inner>\$\w+)\s*\}|(?P<alone>\$\w+))\s*\)+
+         (?:\.unwrap_or(?:_else)?\(.*\)|\s*\{\s*(?:\w+::)*Ok\((?P<code>\w+)\)\s*=>\s*(?P=code)\s*,.*\})\s*\}$
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
 #: macros that invoke each other are not followed deeper
 _MAX_DEPTH = 8
 
@@ -30,13 +40,15 @@ _MAX_DEPTH = 8
 class Made:
     """A function with what the metavariables of its text stand for.
 
-    ``source``: the file that its text stands in; ``place``: where its name is written, in the invocation if it comes from there.
+    ``source``: the file that its text stands in; ``place``: where its name is written, in the invocation if it comes from there;
+    ``catches``: what the macro puts around the text catches panics.
     """
 
     function: syntax.FunctionDef
     source: Source
     names: dict[str, Value]
     place: Place
+    catches: bool = False
 
 
 def made_items(crate: Crate, call: syntax.Call, source: Source) -> Iterator[Made]:
@@ -125,7 +137,7 @@ def _function(node: syntax.FunctionDef, scope: Scope) -> Made | None:
         place = Place(given.scope.source, given.node.span)
     params = [copy.copy(param) for param in function.params]
     if any("$" in param.name for param in params):
-        return None  # the body would name them by the invocation's names
+        return _of_invocation(node, scope, place, names)
     try:
         function.name = _written(function.name, names)
         function.returns = _written(function.returns, names)
@@ -137,6 +149,47 @@ def _function(node: syntax.FunctionDef, scope: Scope) -> Made | None:
     made = copy.copy(node)
     made.function = function
     return Made(made, scope.source, names, place)
+
+
+def _of_invocation(node: syntax.FunctionDef, scope: Scope, place: Place, names: dict[str, Value]) -> Made | None:
+    """The function whose parameters and body the invocation gives: ``fn $name($($p: $t),*) -> i32 $body``, or with that body in a
+    ``catch_unwind``. None for other text around it, which may make something else of what the body returns."""
+    text = scope.source.slice(node.span)
+    params = _given_params(node.function.params, names)
+    around = _AROUND_BODY.search(text)
+    body = names.get(next(filter(None, around.group("plain", "inner", "alone")))) if around is not None else None
+    if params is None or around is None or not isinstance(body, Metavariable) or not isinstance(body.node, syntax.Block):
+        return None
+    source, block = body.scope.source, body.node
+    if any(one.scope.source is not source for pair in params for one in pair):
+        return None
+    function = copy.copy(node.function)
+    try:
+        function.name, function.returns = _written(function.name, names), _written(function.returns, names)
+    except KeyError:
+        return None
+    function.params = [
+        syntax.Param(Span(one.node.span.start, kind.node.span.end), source.slice(one.node.span), source.slice(kind.node.span))
+        for one, kind in params
+    ]
+    function.body = [*block.body]
+    if block.value is not None:
+        function.body.append(syntax.Return(block.value.span, block.value, implicit=True))
+    function.span, function.name_span = block.span, None
+    made = copy.copy(node)
+    made.span, made.function = block.span, function
+    return Made(made, source, {}, place, catches="catch_unwind" in text)
+
+
+def _given_params(params: list[syntax.Param], names: dict[str, Value]) -> list[tuple[Metavariable, Metavariable]] | None:
+    """Names and types of ``$($p: $t),*``."""
+    found = [names.get(text) for param in params for text in (param.name, param.annotation)]
+    if len(params) != 1 or not all(isinstance(one, Repeated) for one in found):
+        return None
+    pairs = list(zip(*(one.elements for one in found), strict=False))  # type: ignore[union-attr]
+    if not all(isinstance(one, Metavariable) for pair in pairs for one in pair):
+        return None
+    return pairs  # type: ignore[return-value]
 
 
 def _written(text: str, names: dict[str, Value]) -> str:
