@@ -99,6 +99,64 @@ def body_in_a_macro(file: RustFile) -> str | None:
     return file.edited(edits) if edits else None
 
 
+def export_by_macro(file: RustFile) -> str | None:
+    """A macro makes the export under the name that it is given."""
+    edits: list[Edit] = []
+    for export in file.exports:
+        name, start = export.child_by_field_name("name"), _with_attributes(export).start_byte
+        if b"$(" in file.data[start : export.end_byte]:
+            continue  # of a macro inside: the outer one would take it for its own
+        word = file.of(name)
+        edits.append((start, start, f"macro_rules! export_{word} {{\n    ($name:ident) => {{\n"))
+        edits.append((name.start_byte, name.end_byte, "$name"))
+        edits.append((export.end_byte, export.end_byte, f"\n    }};\n}}\n\nexport_{word}!({word});"))
+    return file.edited(edits) if edits else None
+
+
+def export_as_item(file: RustFile) -> str | None:
+    """A macro gets the export as a whole and hands it on."""
+    edits: list[Edit] = []
+    for export in file.exports:
+        word, start = file.of(export.child_by_field_name("name")), _with_attributes(export).start_byte
+        head = f"macro_rules! as_it_is_{word} {{\n    ($item:item) => {{\n        $item\n    }};\n}}\n\nas_it_is_{word}! {{\n"
+        edits += [(start, start, head), (export.end_byte, export.end_byte, "\n}")]
+    return file.edited(edits) if edits else None
+
+
+def export_body_in_a_guard(file: RustFile) -> str | None:
+    """A macro makes an export that catches panics of a function's parameters and body."""
+    edits: list[Edit] = []
+    for export in file.exports:
+        word, result = file.of(export.child_by_field_name("name")), export.child_by_field_name("return_type")
+        if result is None or file.of(result) != "i32":
+            continue
+        start = _with_attributes(export).start_byte
+        head = f"macro_rules! guarded_{word} {{{_GUARDED}}}\n\nguarded_{word}! {{\nfn "
+        edits += [(start, export.child_by_field_name("name").start_byte, head), (export.end_byte, export.end_byte, "\n}")]
+    return file.edited(edits) if edits else None
+
+
+_GUARDED = """
+    (fn $name:ident($($p:ident : $t:ty),* $(,)?) -> i32 $body:block) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($p: $t),*) -> i32 {
+            match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| $body)) {
+                Ok(code) => code,
+                Err(_) => -9,
+            }
+        }
+    };
+"""
+
+
+def _with_attributes(function: Node) -> Node:
+    """The first of a function's attributes, or the function."""
+    node = function
+    while node.prev_sibling is not None and node.prev_sibling.type == "attribute_item":
+        node = node.prev_sibling
+    return node
+
+
 def shadow_parameters(file: RustFile) -> str | None:
     edits: list[Edit] = []
     for export in file.exports:
@@ -275,6 +333,6 @@ def unrelated_code(file: RustFile) -> str | None:
 
 WHOLE = (
     rename_locals, one_line, word_by_line, comments_everywhere, body_in_a_function, body_in_a_block, body_under_if,
-    body_in_a_macro, shadow_parameters, reorder_items, flip_comparisons, invert_ifs, match_for_if, name_numbers, full_paths,
-    glob_imports, import_renamed, type_aliases, unrelated_code,
+    body_in_a_macro, export_by_macro, export_as_item, export_body_in_a_guard, shadow_parameters, reorder_items, flip_comparisons,
+    invert_ifs, match_for_if, name_numbers, full_paths, glob_imports, import_renamed, type_aliases, unrelated_code,
 )  # fmt: skip
