@@ -151,10 +151,10 @@ _GUARDED = """
 
 def _with_attributes(function: Node) -> Node:
     """The first of a function's attributes, or the function."""
-    node = function
-    while node.prev_sibling is not None and node.prev_sibling.type == "attribute_item":
-        node = node.prev_sibling
-    return node
+    first, node = function, function.prev_sibling
+    while node is not None and node.type in ("attribute_item", "line_comment", "block_comment"):
+        first, node = node if node.type == "attribute_item" else first, node.prev_sibling
+    return first
 
 
 def shadow_parameters(file: RustFile) -> str | None:

@@ -87,7 +87,8 @@ def _called_in_crate(unit: KernelUnit, export: Export) -> bool:
     for module in unit.rust_modules:
         for node in module.walk():
             if isinstance(node, syntax.Name) and node.last == export.function.name:
-                return True
+                if Place(module.source, node.span) != export.place:  # where a macro gets it to make the export
+                    return True
     return False
 
 
