@@ -10,15 +10,16 @@ from typing import Any, NoReturn
 
 from lsprotocol import types as lsp
 from pygls.capabilities import ServerCapabilitiesBuilder
+from pygls.exceptions import JsonRpcInvalidParams
 
 from cutile_lint import __version__
 from cutile_lint.engine.registry import find_rule
-from cutile_lint.errors import UserError
 from cutile_lint.server.actions import EXPLAIN, FIX_ALL
 from cutile_lint.server.documents import path_of
 from cutile_lint.server.navigation import SHOW
 from cutile_lint.server.pages import page, page_uri
-from cutile_lint.server.protocol import Protocol, Server
+from cutile_lint.server.parent import gone
+from cutile_lint.server.protocol import Protocol, Server, log
 from cutile_lint.server.service import Service
 from cutile_lint.server.session import Session, leave_removed_folder
 from cutile_lint.server.settings import SECTION, section
@@ -39,7 +40,7 @@ def serve(trust_rules: bool = False, config: Path | None = None) -> int:
     leave_removed_folder()
     server = make_server(Session(trust_rules, config and absolute(config)))
     server.start_io(sys.stdin.buffer, stream)
-    return 0
+    return server.protocol.exit_status
 
 
 def _interrupted(*_: object) -> NoReturn:
@@ -48,6 +49,13 @@ def _interrupted(*_: object) -> NoReturn:
         os.write(2, b"cutile-lint: interrupted\n")
     finally:
         os._exit(130)
+
+
+async def _leave_with(server: Server, process: int | None) -> None:
+    """End when the client's process does: at once, as the thread that reads still waits for it."""
+    await gone(process)
+    log("the client's process is gone")
+    os._exit(0 if server.protocol.is_shut_down else 1)
 
 
 def make_server(session: Session) -> Server:
@@ -62,8 +70,11 @@ def make_server(session: Session) -> Server:
 
 
 def _life(server: Server, service: Service) -> None:
+    tasks = []
+
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
+        tasks.append(asyncio.ensure_future(_leave_with(server, params.process_id)))
         encoding = ServerCapabilitiesBuilder.choose_position_encoding(params.capabilities)
         service.initialize(params, str(getattr(encoding, "value", encoding)))
         if service.pulls:
@@ -104,6 +115,10 @@ def _life(server: Server, service: Service) -> None:
 
     @server.feature(lsp.SHUTDOWN)
     def shutdown(*_: Any) -> None:
+        service.stop()
+
+    @server.feature(lsp.EXIT)
+    def leave(*_: Any) -> None:
         service.stop()
 
 
@@ -217,7 +232,7 @@ def _commands(server: Server, service: Service) -> None:
         """Show a rule's page; returns it as well."""
         info = find_rule(code)
         if info is None:
-            raise UserError(f"no rule is called `{code}`")
+            raise JsonRpcInvalidParams(f"no rule is called `{code}`")
         text = await asyncio.to_thread(page, info.code)
         uri = await asyncio.to_thread(page_uri, info.code, info.name, service.settings.docs_url)
         if service.shows_documents() and uri:

@@ -141,27 +141,38 @@ class Client:
 
     # ── life ──
 
-    def start(self, capabilities: dict[str, Any] | None = None, options: Any = None) -> dict[str, Any]:
-        params = {
-            "processId": None,
+    def start(
+        self, capabilities: dict[str, Any] | None = None, options: Any = None, process: int | None = None
+    ) -> dict[str, Any]:
+        result = self.request("initialize", self.introduction(capabilities, options, process))
+        self.notify("initialized", {})
+        return result
+
+    def introduction(
+        self, capabilities: dict[str, Any] | None = None, options: Any = None, process: int | None = None
+    ) -> dict[str, Any]:
+        """The parameters of ``initialize``."""
+        return {
+            "processId": process,
             "rootUri": self.folder.as_uri() if self.folder else None,
             "workspaceFolders": [{"uri": self.folder.as_uri(), "name": "here"}] if self.folder else None,
             "capabilities": CAPABILITIES if capabilities is None else capabilities,
             "initializationOptions": options,
         }
-        result = self.request("initialize", params)
-        self.notify("initialized", {})
-        return result
 
     def stop(self) -> int:
         """Shut down in order; returns the exit status."""
         self.request("shutdown", None)
         self.notify("exit", None)
-        return self.process.wait(WAIT)
+        return self.wait()
 
     def interrupt(self) -> int:
         """Ctrl-C; returns the exit status, once all that the server said is read."""
         self.process.send_signal(signal.SIGINT)
+        return self.wait()
+
+    def wait(self) -> int:
+        """The exit status, once the server has ended and all that it said is read."""
         status = self.process.wait(WAIT)
         for reader in self._readers:
             reader.join(WAIT)
