@@ -19,7 +19,11 @@ CAPABILITIES: dict[str, Any] = {
     "general": {"positionEncodings": ["utf-16"]},
     "textDocument": {
         "publishDiagnostics": {"relatedInformation": True, "versionSupport": True, "codeDescriptionSupport": True},
-        "codeAction": {"resolveSupport": {"properties": ["edit"]}, "dataSupport": True},
+        "codeAction": {
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix", "source"]}},
+            "resolveSupport": {"properties": ["edit"]},
+            "dataSupport": True,
+        },
     },
     "workspace": {"workspaceEdit": {"documentChanges": True}, "didChangeWatchedFiles": {"dynamicRegistration": True}},
     "window": {"showDocument": {"support": True}},
@@ -217,7 +221,7 @@ class Client:
         return self.wait_for("textDocument/publishDiagnostics", fits, since)["diagnostics"]
 
     def actions(self, uri: str, at: dict[str, Any], only: list[str] | None = None) -> list[dict[str, Any]]:
-        context: dict[str, Any] = {"diagnostics": []} | ({"only": only} if only else {})
+        context: dict[str, Any] = {"diagnostics": []} | ({"only": only} if only is not None else {})
         return self.request("textDocument/codeAction", {"textDocument": {"uri": uri}, "range": at, "context": context})
 
 

@@ -52,7 +52,7 @@ def test_fix_all_leaves_only_what_no_safe_fix_mends(client: Client, op: Op) -> N
 
 def test_a_client_that_cannot_resolve_gets_the_edit_at_once(launch: Start, op: Op) -> None:
     capabilities = copy.deepcopy(CAPABILITIES)
-    del capabilities["textDocument"]["codeAction"], capabilities["workspace"]["workspaceEdit"]
+    del capabilities["textDocument"]["codeAction"]["resolveSupport"], capabilities["workspace"]["workspaceEdit"]
     client = launch(op.root)
     client.start(capabilities)
     uri = client.open(op.ffi)
