@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,7 +24,7 @@ from cutile_lint.server.protocol import Protocol, Server, log
 from cutile_lint.server.service import Service
 from cutile_lint.server.session import Session, leave_removed_folder
 from cutile_lint.server.settings import SECTION, section
-from cutile_lint.server.watched import PATTERNS, registration
+from cutile_lint.server.watched import OPERATIONS, PATTERNS, registration
 from cutile_lint.sources.workspace import absolute
 
 
@@ -154,7 +155,23 @@ def _documents(server: Server, service: Service) -> None:
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def watched(params: lsp.DidChangeWatchedFilesParams) -> None:
-        service.touch([path for change in params.changes if (path := path_of(change.uri)) is not None])
+        service.touch(_paths(change.uri for change in params.changes))
+
+    @server.feature(lsp.WORKSPACE_DID_CREATE_FILES, OPERATIONS)
+    def created(params: lsp.CreateFilesParams) -> None:
+        service.touch(_paths(one.uri for one in params.files), look=True)
+
+    @server.feature(lsp.WORKSPACE_DID_RENAME_FILES, OPERATIONS)
+    def renamed(params: lsp.RenameFilesParams) -> None:
+        service.touch(_paths(uri for one in params.files for uri in (one.old_uri, one.new_uri)), look=True)
+
+    @server.feature(lsp.WORKSPACE_DID_DELETE_FILES, OPERATIONS)
+    def deleted(params: lsp.DeleteFilesParams) -> None:
+        service.touch(_paths(one.uri for one in params.files), look=True)
+
+
+def _paths(uris: Iterable[str]) -> list[Path]:
+    return [path for uri in uris if (path := path_of(uri)) is not None]
 
 
 def _places(server: Server, service: Service) -> None:
