@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any
 
@@ -53,7 +53,7 @@ class Protocol(LanguageServerProtocol):
                 answer = self._untimely(method) or JsonRpcInvalidParams(f"`{method}` cannot be read: {reason}")
                 self._send_response(data["id"], None, answer.to_response_error())
             else:
-                log(f"a message of the client cannot be read: {method}: {reason}")
+                log(f"a message of the client cannot be read: {method or 'an answer'}: {reason}")
             return _Unreadable()
 
     def handle_message(self, message: Any) -> None:
@@ -85,6 +85,23 @@ class Protocol(LanguageServerProtocol):
             return
         self._request_futures.pop(msg_id, None)
         self._send_response(msg_id, None, error.to_response_error())
+
+    def send_request(
+        self, method: str, params: Any = None, callback: Callable[[Any], None] | None = None, msg_id: int | str | None = None
+    ) -> Future[Any]:
+        """Ask the client; ``callback`` is for what it answers, and not for a refusal or the end."""
+
+        def answered(future: Future[Any]) -> None:
+            if future.cancelled():
+                return
+            if error := future.exception():
+                log(f"the client refuses `{method}`: {error}")
+            elif callback is not None:
+                callback(future.result())
+
+        future = super().send_request(method, params, None, msg_id)
+        future.add_done_callback(answered)
+        return future
 
     # ── life ──
 

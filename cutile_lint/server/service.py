@@ -464,10 +464,16 @@ class _Progress:
     def __init__(self, service: Service, count: int) -> None:
         self.service, self.count, self.done = service, count, 0
         self.token: str | None = None
+        self.is_over = False
         if count > 5 and service.shows_progress():
-            self.token = f"{_PROGRESS}/{service._generation}"
-            service.server.work_done_progress.create(self.token)
-            service.server.work_done_progress.begin(self.token, lsp.WorkDoneProgressBegin("cutile-lint", percentage=0))
+            token = f"{_PROGRESS}/{service._generation}"
+            service.server.work_done_progress.create(token, lambda _: self._begin(token))
+
+    def _begin(self, token: str) -> None:
+        """The client has made the bar."""
+        if not self.is_over:
+            self.token = token
+            self.service.server.work_done_progress.begin(token, lsp.WorkDoneProgressBegin("cutile-lint", percentage=0))
 
     def step(self) -> None:
         self.done += 1
@@ -479,6 +485,7 @@ class _Progress:
             self.service._tell_news()
 
     def end(self) -> None:
+        self.is_over = True
         if self.token is not None:
             self.service.server.work_done_progress.end(self.token, lsp.WorkDoneProgressEnd())
             self.token = None

@@ -55,6 +55,9 @@ class Client:
         self.errors: list[str] = []
         self.versions: dict[str, int] = {}
         self.configuration: dict[str, Any] | None = None
+        #: requests of the server that are refused, and those that are not answered
+        self.refuses: set[str] = set()
+        self.ignores: set[str] = set()
         self._answers: dict[Any, Queue[dict[str, Any]]] = {}
         self._news = threading.Condition()
         self._number = 0
@@ -118,8 +121,12 @@ class Client:
                 result = [self.configuration for _ in message["params"]["items"]]
             elif message["method"] == "window/showDocument":
                 result = {"success": True}
+            answer: dict[str, Any] = {"result": result}
+            if message["method"] in self.refuses:
+                answer = {"error": {"code": -32603, "message": "refused by the client"}}
             try:
-                self.send({"id": message["id"], "result": result})
+                if message["method"] not in self.ignores:
+                    self.send({"id": message["id"], **answer})
             except (OSError, ValueError):
                 return  # the test has closed the pipe
         with self._news:

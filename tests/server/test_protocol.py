@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -160,6 +161,39 @@ def test_a_message_that_cannot_be_read_is_told_in_a_line(client: Client, op: Op)
     assert client.stop() == 0
     assert not [line for line in client.errors if "Traceback" in line or line.startswith(" ")]
     assert any("cannot be read: textDocument/didOpen: " in line for line in client.errors)
+
+
+@pytest.mark.parametrize("answer", ["refusal", "none"])
+def test_a_client_that_does_not_do_what_it_is_asked(launch: Start, op: Op, answer: str) -> None:
+    for number in range(6):
+        shutil.copytree(op.folder, op.root / f"op{number}")
+    capabilities = copy.deepcopy(CAPABILITIES)
+    capabilities["window"]["workDoneProgress"] = True
+    capabilities["workspace"]["configuration"] = True
+    asked = {"window/workDoneProgress/create", "client/registerCapability", "workspace/configuration"}
+    client = launch(op.root)
+    (client.refuses if answer == "refusal" else client.ignores).update(asked)
+    client.start(capabilities)
+    for method in asked:
+        client.wait_for(method)
+    assert "CTL202" in {one["code"] for one in client.diagnostics(op.ffi.as_uri())}
+    assert client.stop() == 0
+    assert not [line for line in client.errors if "Traceback" in line or line.startswith(" ")]
+    told = {f"cutile-lint server: the client refuses `{method}`: refused by the client" for method in asked}
+    assert {line for line in client.errors if "refuses" in line} == (told if answer == "refusal" else set())
+    assert not [message for message in client.seen if message["method"] == "$/progress"]  # nobody has made the bar
+
+
+def test_a_long_analysis_has_a_bar(launch: Start, op: Op) -> None:
+    for number in range(20):
+        shutil.copytree(op.folder, op.root / f"op{number}")
+    client = launch(op.root)
+    client.start({**CAPABILITIES, "window": {"workDoneProgress": True}})
+    token = client.wait_for("window/workDoneProgress/create")["token"]
+    for kind in ("begin", "report", "end"):
+        client.wait_for("$/progress", lambda one, kind=kind: one["token"] == token and one["value"]["kind"] == kind)
+    kinds = [one["params"]["value"]["kind"] for one in client.seen if one["method"] == "$/progress"]
+    assert kinds[0] == "begin" and kinds.count("begin") == kinds.count("end") == 1 and kinds[-1] == "end"
 
 
 def test_a_fault_of_the_server_is_told_with_its_traceback(launch: Start, op: Op, tmp_path: Path) -> None:
