@@ -121,6 +121,8 @@ class Client:
                 result = [self.configuration for _ in message["params"]["items"]]
             elif message["method"] == "window/showDocument":
                 result = {"success": True}
+            elif message["method"] == "workspace/applyEdit":
+                result = {"applied": True}
             answer: dict[str, Any] = {"result": result}
             if message["method"] in self.refuses:
                 answer = {"error": {"code": -32603, "message": "refused by the client"}}
