@@ -14,6 +14,8 @@ from cutile_lint.sources import Place, Source, Span
 
 FIX_ALL = "source.fixAll.cutile-lint"
 EXPLAIN = "cutile-lint.explain"
+#: has the client apply an edit, for one that takes nothing but commands
+APPLY = "cutile-lint.applyEdit"
 
 
 class Actions:
@@ -115,9 +117,20 @@ class Actions:
         return lsp.WorkspaceEdit(document_changes=changes)
 
 
+def as_commands(actions: Iterable[lsp.CodeAction], applies: bool) -> list[lsp.Command]:
+    """Actions for a client that knows only commands; ``applies``: it applies edits that it is sent."""
+    commands: list[lsp.Command] = []
+    for action in actions:
+        if action.command is not None:
+            commands.append(action.command)
+        elif applies and action.edit is not None:
+            commands.append(lsp.Command(action.title, APPLY, arguments=[action.edit]))
+    return commands
+
+
 def _asks(context: lsp.CodeActionContext, kind: str) -> bool:
     """Whether the client wants actions of a kind: all, the kind itself or one above it."""
-    return context.only is None or any(kind == one or kind.startswith(f"{one}.") or one == "" for one in map(_text, context.only))
+    return not context.only or any(kind == one or kind.startswith(f"{one}.") or one == "" for one in map(_text, context.only))
 
 
 def _text(kind: str | lsp.CodeActionKind) -> str:

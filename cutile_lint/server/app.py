@@ -5,24 +5,26 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
 from lsprotocol import types as lsp
 from pygls.capabilities import ServerCapabilitiesBuilder
+from pygls.exceptions import JsonRpcInvalidParams
 
 from cutile_lint import __version__
 from cutile_lint.engine.registry import find_rule
-from cutile_lint.errors import UserError
-from cutile_lint.server.actions import EXPLAIN, FIX_ALL
+from cutile_lint.server.actions import APPLY, EXPLAIN, FIX_ALL, as_commands
 from cutile_lint.server.documents import path_of
 from cutile_lint.server.navigation import SHOW
 from cutile_lint.server.pages import page, page_uri
-from cutile_lint.server.protocol import Protocol, Server
+from cutile_lint.server.parent import gone
+from cutile_lint.server.protocol import Protocol, Server, log
 from cutile_lint.server.service import Service
 from cutile_lint.server.session import Session, leave_removed_folder
 from cutile_lint.server.settings import SECTION, section
-from cutile_lint.server.watched import PATTERNS, registration
+from cutile_lint.server.watched import OPERATIONS, PATTERNS, registration
 from cutile_lint.sources.workspace import absolute
 
 
@@ -39,7 +41,7 @@ def serve(trust_rules: bool = False, config: Path | None = None) -> int:
     leave_removed_folder()
     server = make_server(Session(trust_rules, config and absolute(config)))
     server.start_io(sys.stdin.buffer, stream)
-    return 0
+    return server.protocol.exit_status
 
 
 def _interrupted(*_: object) -> NoReturn:
@@ -48,6 +50,13 @@ def _interrupted(*_: object) -> NoReturn:
         os.write(2, b"cutile-lint: interrupted\n")
     finally:
         os._exit(130)
+
+
+async def _leave_with(server: Server, process: int | None) -> None:
+    """End when the client's process does: at once, as the thread that reads still waits for it."""
+    await gone(process)
+    log("the client's process is gone")
+    os._exit(0 if server.protocol.is_shut_down else 1)
 
 
 def make_server(session: Session) -> Server:
@@ -62,20 +71,30 @@ def make_server(session: Session) -> Server:
 
 
 def _life(server: Server, service: Service) -> None:
+    tasks = []
+
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
+        tasks.append(asyncio.ensure_future(_leave_with(server, params.process_id)))
         encoding = ServerCapabilitiesBuilder.choose_position_encoding(params.capabilities)
         service.initialize(params, str(getattr(encoding, "value", encoding)))
         if service.pulls:
             options = lsp.DiagnosticOptions(True, True, "cutile-lint", True)
             server.feature(lsp.TEXT_DOCUMENT_DIAGNOSTIC, options)(service_pull)
             server.feature(lsp.WORKSPACE_DIAGNOSTIC)(service_pull_workspace)
+        if not service.takes_actions():
+            server.protocol.fm.feature_options.pop(lsp.TEXT_DOCUMENT_CODE_ACTION)  # such a client does not know them
+            if service.applies_edits():
+                server.command(APPLY)(service_apply)
 
     async def service_pull(params: lsp.DocumentDiagnosticParams) -> lsp.DocumentDiagnosticReport:
         return await service.pull(params)
 
     async def service_pull_workspace(params: lsp.WorkspaceDiagnosticParams) -> lsp.WorkspaceDiagnosticReport:
         return await service.pull_workspace(params)
+
+    def service_apply(edit: lsp.WorkspaceEdit) -> None:
+        server.workspace_apply_edit(lsp.ApplyWorkspaceEditParams(edit))
 
     @server.feature(lsp.INITIALIZED)
     async def initialized(params: lsp.InitializedParams) -> None:
@@ -106,6 +125,10 @@ def _life(server: Server, service: Service) -> None:
     def shutdown(*_: Any) -> None:
         service.stop()
 
+    @server.feature(lsp.EXIT)
+    def leave(*_: Any) -> None:
+        service.stop()
+
 
 def _documents(server: Server, service: Service) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
@@ -132,14 +155,30 @@ def _documents(server: Server, service: Service) -> None:
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def watched(params: lsp.DidChangeWatchedFilesParams) -> None:
-        service.touch([path for change in params.changes if (path := path_of(change.uri)) is not None])
+        service.touch(_paths(change.uri for change in params.changes))
+
+    @server.feature(lsp.WORKSPACE_DID_CREATE_FILES, OPERATIONS)
+    def created(params: lsp.CreateFilesParams) -> None:
+        service.touch(_paths(one.uri for one in params.files), look=True)
+
+    @server.feature(lsp.WORKSPACE_DID_RENAME_FILES, OPERATIONS)
+    def renamed(params: lsp.RenameFilesParams) -> None:
+        service.touch(_paths(uri for one in params.files for uri in (one.old_uri, one.new_uri)), look=True)
+
+    @server.feature(lsp.WORKSPACE_DID_DELETE_FILES, OPERATIONS)
+    def deleted(params: lsp.DeleteFilesParams) -> None:
+        service.touch(_paths(one.uri for one in params.files), look=True)
+
+
+def _paths(uris: Iterable[str]) -> list[Path]:
+    return [path for uri in uris if (path := path_of(uri)) is not None]
 
 
 def _places(server: Server, service: Service) -> None:
     kinds = [lsp.CodeActionKind.QuickFix, FIX_ALL]
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(kinds, resolve_provider=True))  # type: ignore[arg-type]
-    async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+    async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction] | list[lsp.Command]:
         document = service.document(params.text_document.uri)
         if document is None:
             return []
@@ -152,7 +191,7 @@ def _places(server: Server, service: Service) -> None:
             for action in found:
                 if action.kind == FIX_ALL:
                     action.edit = await service.fix_all(document.uri)
-        return found
+        return found if service.takes_actions() else as_commands(found, service.applies_edits())
 
     @server.feature(lsp.CODE_ACTION_RESOLVE)
     async def resolve(action: lsp.CodeAction) -> lsp.CodeAction:
@@ -176,7 +215,7 @@ def _places(server: Server, service: Service) -> None:
         pages = [await asyncio.to_thread(page, code) for code in dict.fromkeys(finding.code for finding, _ in found)]
         least = min(found, key=lambda item: item[1].span.end - item[1].span.start)
         text = "\n\n---\n\n".join(one for one in pages if one)
-        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), service.view.range(least[1])) if text else None
+        return lsp.Hover(lsp.MarkupContent(service.markup(), text), service.view.range(least[1])) if text else None
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     def definition(params: lsp.DefinitionParams) -> list[lsp.Location] | list[lsp.LocationLink] | None:
@@ -217,7 +256,7 @@ def _commands(server: Server, service: Service) -> None:
         """Show a rule's page; returns it as well."""
         info = find_rule(code)
         if info is None:
-            raise UserError(f"no rule is called `{code}`")
+            raise JsonRpcInvalidParams(f"no rule is called `{code}`")
         text = await asyncio.to_thread(page, info.code)
         uri = await asyncio.to_thread(page_uri, info.code, info.name, service.settings.docs_url)
         if service.shows_documents() and uri:

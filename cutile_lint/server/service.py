@@ -76,7 +76,11 @@ class Service:
         edits = capabilities.workspace.workspace_edit if capabilities.workspace else None
         self.pulls = text.diagnostic is not None
         self.actions.versioned = bool(edits and edits.document_changes)
-        self.view.related = bool(text.publish_diagnostics and text.publish_diagnostics.related_information) or self.pulls
+        told = text.publish_diagnostics
+        self.view.related = bool(told and told.related_information) or self.pulls
+        self.view.code_description = any(one.code_description_support for one in (told, text.diagnostic) if one) or (
+            self.pulls and told is None
+        )
         uris = [folder.uri for folder in params.workspace_folders or []]
         if not uris and params.root_uri:
             uris = [params.root_uri]
@@ -376,11 +380,11 @@ class Service:
                     message = f"{len(self.view.outcomes)} ops"
                     progress.report(params.work_done_token, lsp.WorkDoneProgressReport(message=message))
                 await self._until_news()
+            everything = self.view.paths() | set(known) | set(told)
+            send(everything)
         finally:
             if params.work_done_token is not None:
                 progress.end(params.work_done_token, lsp.WorkDoneProgressEnd())
-        everything = self.view.paths() | set(known) | set(told)
-        send(everything)
         return lsp.WorkspaceDiagnosticReport([] if token is not None else news(everything))
 
     def _report(self, path: Path, before: str | None) -> lsp.WorkspaceDocumentDiagnosticReport:
@@ -431,11 +435,28 @@ class Service:
     def shows_progress(self) -> bool:
         return bool(self._capabilities.window and self._capabilities.window.work_done_progress)
 
-    def resolves(self) -> bool:
-        """Whether the client asks for an action's edit when it is chosen."""
+    def _of_actions(self) -> lsp.CodeActionClientCapabilities:
         text = self._capabilities.text_document
-        action = text.code_action if text is not None else None
-        return bool(action and action.resolve_support and "edit" in action.resolve_support.properties)
+        return (text.code_action if text is not None else None) or lsp.CodeActionClientCapabilities()
+
+    def takes_actions(self) -> bool:
+        """Whether the client knows code actions; one that does not takes commands."""
+        return self._of_actions().code_action_literal_support is not None
+
+    def applies_edits(self) -> bool:
+        return bool(self._capabilities.workspace and self._capabilities.workspace.apply_edit)
+
+    def resolves(self) -> bool:
+        """Whether the client asks for an action's edit when it is chosen, and still knows its data then."""
+        action = self._of_actions()
+        return bool(action.data_support and action.resolve_support and "edit" in action.resolve_support.properties)
+
+    def markup(self) -> lsp.MarkupKind:
+        """How the client takes the text of a hover."""
+        text = self._capabilities.text_document
+        formats = text.hover.content_format if text is not None and text.hover is not None else None
+        plain = formats and lsp.MarkupKind.Markdown not in formats
+        return lsp.MarkupKind.PlainText if plain else lsp.MarkupKind.Markdown
 
     def shows_documents(self) -> bool:
         window = self._capabilities.window
@@ -460,10 +481,16 @@ class _Progress:
     def __init__(self, service: Service, count: int) -> None:
         self.service, self.count, self.done = service, count, 0
         self.token: str | None = None
+        self.is_over = False
         if count > 5 and service.shows_progress():
-            self.token = f"{_PROGRESS}/{service._generation}"
-            service.server.work_done_progress.create(self.token)
-            service.server.work_done_progress.begin(self.token, lsp.WorkDoneProgressBegin("cutile-lint", percentage=0))
+            token = f"{_PROGRESS}/{service._generation}"
+            service.server.work_done_progress.create(token, lambda _: self._begin(token))
+
+    def _begin(self, token: str) -> None:
+        """The client has made the bar."""
+        if not self.is_over:
+            self.token = token
+            self.service.server.work_done_progress.begin(token, lsp.WorkDoneProgressBegin("cutile-lint", percentage=0))
 
     def step(self) -> None:
         self.done += 1
@@ -475,6 +502,7 @@ class _Progress:
             self.service._tell_news()
 
     def end(self) -> None:
+        self.is_over = True
         if self.token is not None:
             self.service.server.work_done_progress.end(self.token, lsp.WorkDoneProgressEnd())
             self.token = None

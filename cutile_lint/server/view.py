@@ -30,6 +30,7 @@ class View:
         self.documents = documents
         self.docs_url = ""
         self.related = True
+        self.code_description = True
         self.outcomes: dict[Key, Outcome] = {}
         self.broken: Mapping[Path, tuple[Source, tuple[Finding, ...]]] = {}
         self.problems: list[Finding] = []
@@ -108,7 +109,7 @@ class View:
             if (now := self.now(one.place)) is not None
         ]
         message = f"{finding.message}\nhelp: {finding.help}" if finding.help else finding.message
-        url = finding.url or page_uri(finding.code, finding.name, self.docs_url)
+        url = (finding.url or page_uri(finding.code, finding.name, self.docs_url)) if self.code_description else None
         return lsp.Diagnostic(
             range=self.range(place),
             message=message,

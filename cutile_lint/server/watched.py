@@ -1,4 +1,4 @@
-"""The files that the client is asked to watch."""
+"""The files that the client is asked to watch, and what it is to tell of that it does to files itself."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from lsprotocol import types as lsp
 from cutile_lint.server.documents import uri_of
 
 CONFIGURATION = ("pyproject.toml", "cutile-lint.toml", ".gitignore")
+#: created, renamed or deleted in the client: a watcher may be silent about what is in a folder
+OPERATIONS = lsp.FileOperationRegistrationOptions([lsp.FileOperationFilter(lsp.FileOperationPattern("**/*"), "file")])
 PATTERNS = ("**/*.{py,pyi,rs,mlir}", "**/{analysis.json,Cargo.toml," + ",".join(CONFIGURATION) + "}")
 
 

@@ -1,6 +1,8 @@
 -- cutile-lint in Neovim from 0.7 on. Put this file into lua/ of your configuration and say
 --   require("cutile-lint").setup()            -- or setup({ cmd = {...}, settings = {...} })
--- or, from 0.11 on, put lsp/cutile_lint.lua beside it into lsp/ and say vim.lsp.enable("cutile_lint").
+-- or, from 0.11 on, put lsp/cutile_lint.lua beside it into lsp/ and say
+--   require("cutile-lint").detect()
+--   vim.lsp.enable("cutile_lint")
 
 local M = {}
 
@@ -98,6 +100,17 @@ function M.fix_all(buffer, timeout)
   return applied
 end
 
+--- Have Tile IR's files known as such, where the editor knows no filetype of them.
+function M.detect()
+  if vim.fn.has("nvim-0.8") == 0 then -- before, vim.filetype.add is there, but by default nothing heeds it
+    local group = vim.api.nvim_create_augroup("cutile-lint-filetype", { clear = true })
+    local detected = { group = group, pattern = "*.mlir", command = "setfiletype mlir" }
+    vim.api.nvim_create_autocmd({ "BufRead", "BufNewFile" }, detected)
+  elseif not vim.filetype.match({ filename = "kernel.mlir" }) then
+    vim.filetype.add({ extension = { mlir = "mlir" } })
+  end
+end
+
 --- Make `:CutileLintFixAll`.
 function M.make_command()
   vim.api.nvim_create_user_command("CutileLintFixAll", function()
@@ -115,6 +128,7 @@ function M.setup(options)
       M.attach(event.buf, options)
     end,
   })
+  M.detect()
   M.make_command()
 end
 

@@ -40,9 +40,10 @@ local function enable(name)
   })
 end
 
+--- Whether the server is told of a file; its filetype is the one given, else the one that the editor finds.
 local function attached(file, filetype)
   vim.cmd("edit " .. vim.fn.fnameescape(given.folder .. "/" .. file))
-  vim.bo.filetype = filetype
+  vim.bo.filetype = filetype or vim.bo.filetype
   return not vim.tbl_isempty(vim.lsp.buf_get_clients(0))
 end
 
@@ -55,6 +56,7 @@ local function main()
   if given.way == "setup" then
     cutile.setup({ cmd = given.cmd })
   else
+    cutile.detect()
     enable("cutile_lint")
   end
   vim.cmd("filetype on")
@@ -112,6 +114,23 @@ local function main()
   for _, file in ipairs({ "cutile-lint.toml", "pyproject.toml", "Cargo.toml", "analysis.json", "other.toml", "other.json" }) do
     told.attached[file] = attached(file, file:match("%a+$"))
   end
+  for _, file in ipairs({ "new.mlir", "reference/reference.mlir" }) do
+    told.attached[file] = attached(file) and vim.bo.filetype
+  end
+  local tile_ir = vim.api.nvim_get_current_buf()
+  until_true("diagnostics in Tile IR", function()
+    return #vim.diagnostic.get(tile_ir) > 0
+  end)
+  told.tile_ir = codes(tile_ir)
+  -- a filetype that the user has given them stays
+  if vim.fn.has("nvim-0.8") == 1 then
+    vim.filetype.add({ extension = { mlir = "other" } })
+  else
+    vim.cmd("autocmd! filetypedetect BufNewFile *.mlir setfiletype other")
+  end
+  cutile.detect()
+  vim.cmd("edit " .. vim.fn.fnameescape(given.folder .. "/others.mlir"))
+  told.others = vim.bo.filetype
   told.after = { wrapper = codes(wrapper), ffi = codes(ffi) }
   finish()
 end

@@ -40,6 +40,8 @@ def test_diagnostics_quick_fix_and_fix_all(tmp_path: Path, way: str) -> None:
         shutil.copytree(ROOT / "examples" / "faulty" / "skill", target)
     (work / ".git").mkdir()  # the workspace is this folder, and not what there is around the test
     op = work / "scale_residual"
+    (op / "reference").mkdir()
+    (op / "reference" / "reference.mlir").write_text("cuda_tile.module @m {\n  cuda_tile.entry @k( {\n")
     out = tmp_path / "out.json"
     config = tmp_path / "config"
     (config / "lua").mkdir(parents=True)
@@ -70,7 +72,9 @@ def test_diagnostics_quick_fix_and_fix_all(tmp_path: Path, way: str) -> None:
     assert told["fixed"] == (expected / "scale_residual" / "wrapper.py").read_text().splitlines()
     assert "CTL101" not in told["after"]["wrapper"] and "CTL202" not in told["after"]["ffi"]
     read = dict.fromkeys(("cutile-lint.toml", "pyproject.toml", "Cargo.toml", "analysis.json"), True)
-    assert told["attached"] == {**read, "other.toml": False, "other.json": False}
+    detected = {"new.mlir": "mlir", "reference/reference.mlir": "mlir"}
+    assert told["attached"] == {**read, "other.toml": False, "other.json": False, **detected}
+    assert told["tile_ir"] == ["CTL900"] and told["others"] == "other"
     assert not told["messages"]
     assert (op / "wrapper.py").read_text() == (ROOT / "examples/faulty/skill/scale_residual/wrapper.py").read_text()
 

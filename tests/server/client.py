@@ -19,7 +19,11 @@ CAPABILITIES: dict[str, Any] = {
     "general": {"positionEncodings": ["utf-16"]},
     "textDocument": {
         "publishDiagnostics": {"relatedInformation": True, "versionSupport": True, "codeDescriptionSupport": True},
-        "codeAction": {"resolveSupport": {"properties": ["edit"]}, "dataSupport": True},
+        "codeAction": {
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix", "source"]}},
+            "resolveSupport": {"properties": ["edit"]},
+            "dataSupport": True,
+        },
     },
     "workspace": {"workspaceEdit": {"documentChanges": True}, "didChangeWatchedFiles": {"dynamicRegistration": True}},
     "window": {"showDocument": {"support": True}},
@@ -51,6 +55,9 @@ class Client:
         self.errors: list[str] = []
         self.versions: dict[str, int] = {}
         self.configuration: dict[str, Any] | None = None
+        #: requests of the server that are refused, and those that are not answered
+        self.refuses: set[str] = set()
+        self.ignores: set[str] = set()
         self._answers: dict[Any, Queue[dict[str, Any]]] = {}
         self._news = threading.Condition()
         self._number = 0
@@ -114,8 +121,14 @@ class Client:
                 result = [self.configuration for _ in message["params"]["items"]]
             elif message["method"] == "window/showDocument":
                 result = {"success": True}
+            elif message["method"] == "workspace/applyEdit":
+                result = {"applied": True}
+            answer: dict[str, Any] = {"result": result}
+            if message["method"] in self.refuses:
+                answer = {"error": {"code": -32603, "message": "refused by the client"}}
             try:
-                self.send({"id": message["id"], "result": result})
+                if message["method"] not in self.ignores:
+                    self.send({"id": message["id"], **answer})
             except (OSError, ValueError):
                 return  # the test has closed the pipe
         with self._news:
@@ -141,27 +154,38 @@ class Client:
 
     # ── life ──
 
-    def start(self, capabilities: dict[str, Any] | None = None, options: Any = None) -> dict[str, Any]:
-        params = {
-            "processId": None,
+    def start(
+        self, capabilities: dict[str, Any] | None = None, options: Any = None, process: int | None = None
+    ) -> dict[str, Any]:
+        result = self.request("initialize", self.introduction(capabilities, options, process))
+        self.notify("initialized", {})
+        return result
+
+    def introduction(
+        self, capabilities: dict[str, Any] | None = None, options: Any = None, process: int | None = None
+    ) -> dict[str, Any]:
+        """The parameters of ``initialize``."""
+        return {
+            "processId": process,
             "rootUri": self.folder.as_uri() if self.folder else None,
             "workspaceFolders": [{"uri": self.folder.as_uri(), "name": "here"}] if self.folder else None,
             "capabilities": CAPABILITIES if capabilities is None else capabilities,
             "initializationOptions": options,
         }
-        result = self.request("initialize", params)
-        self.notify("initialized", {})
-        return result
 
     def stop(self) -> int:
         """Shut down in order; returns the exit status."""
         self.request("shutdown", None)
         self.notify("exit", None)
-        return self.process.wait(WAIT)
+        return self.wait()
 
     def interrupt(self) -> int:
         """Ctrl-C; returns the exit status, once all that the server said is read."""
         self.process.send_signal(signal.SIGINT)
+        return self.wait()
+
+    def wait(self) -> int:
+        """The exit status, once the server has ended and all that it said is read."""
         status = self.process.wait(WAIT)
         for reader in self._readers:
             reader.join(WAIT)
@@ -206,7 +230,7 @@ class Client:
         return self.wait_for("textDocument/publishDiagnostics", fits, since)["diagnostics"]
 
     def actions(self, uri: str, at: dict[str, Any], only: list[str] | None = None) -> list[dict[str, Any]]:
-        context: dict[str, Any] = {"diagnostics": []} | ({"only": only} if only else {})
+        context: dict[str, Any] = {"diagnostics": []} | ({"only": only} if only is not None else {})
         return self.request("textDocument/codeAction", {"textDocument": {"uri": uri}, "range": at, "context": context})
 
 

@@ -81,7 +81,7 @@ def test_one_fix_detaches_all_inputs_that_were_refused(client: Client, op: Op) -
 
 def test_a_client_that_cannot_resolve_gets_the_edit_at_once(launch: Start, op: Op) -> None:
     capabilities = copy.deepcopy(CAPABILITIES)
-    del capabilities["textDocument"]["codeAction"], capabilities["workspace"]["workspaceEdit"]
+    del capabilities["textDocument"]["codeAction"]["resolveSupport"], capabilities["workspace"]["workspaceEdit"]
     client = launch(op.root)
     client.start(capabilities)
     uri = client.open(op.ffi)

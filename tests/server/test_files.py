@@ -252,3 +252,60 @@ def test_a_folder_of_new_files_is_linked_to_what_is_there(client: Client, op: Op
     happened(client, rust, kind=1)
     until(client, uri, lambda found: found == before, seen)
     until(client, (rust / "ffi.rs").as_uri(), lambda found: "CTL202" in found)
+
+
+# ── what the client does to files itself ──
+
+
+def tells(capabilities: dict[str, Any], *what: str) -> dict[str, Any]:
+    workspace = {**capabilities["workspace"], "fileOperations": dict.fromkeys(what, True)}
+    return {**capabilities, "workspace": workspace}
+
+
+EVERYTHING = ("didCreate", "didRename", "didDelete")
+
+
+def test_what_the_client_does_to_files_is_asked_for_where_it_tells(launch: Start, op: Op) -> None:
+    for what in ((), EVERYTHING, ("didRename",)):
+        client = launch(op.root)
+        told = client.start(tells(CAPABILITIES, *what))["capabilities"]["workspace"]["fileOperations"]
+        assert set(told) == set(what)
+        for one in told.values():
+            assert one == {"filters": [{"scheme": "file", "pattern": {"glob": "**/*"}}]}  # files and folders
+
+
+@pytest.mark.parametrize("capabilities", [CAPABILITIES, BLIND], ids=["watching", "blind"])
+def test_folders_and_files_that_the_client_creates_renames_and_deletes(
+    launch: Start, op: Op, capabilities: dict[str, Any]
+) -> None:
+    client = launch(op.root)
+    client.start(tells(capabilities, *EVERYTHING))
+    assert "CTL202" in codes(client.diagnostics(op.ffi.as_uri()))
+
+    moved = op.root / "moved" / "op"
+    moved.parent.mkdir()
+    op.folder.rename(moved)
+    seen = len(client.seen)
+    renamed = {"files": [{"oldUri": op.folder.as_uri(), "newUri": moved.as_uri()}]}
+    client.notify("workspace/didRenameFiles", renamed)
+    until(client, (moved / "ffi.rs").as_uri(), lambda found: "CTL202" in found, seen)
+    until(client, op.ffi.as_uri(), lambda found: not found, seen)
+
+    copied = op.root / "copied"
+    shutil.copytree(moved, copied)
+    seen = len(client.seen)
+    client.notify("workspace/didCreateFiles", {"files": [{"uri": copied.as_uri()}]})
+    until(client, (copied / "ffi.rs").as_uri(), lambda found: "CTL202" in found, seen)
+
+    (copied / "ffi.rs").rename(copied / "other.rs")
+    seen = len(client.seen)
+    renamed = {"files": [{"oldUri": (copied / "ffi.rs").as_uri(), "newUri": (copied / "other.rs").as_uri()}]}
+    client.notify("workspace/didRenameFiles", renamed)
+    until(client, (copied / "ffi.rs").as_uri(), lambda found: not found, seen)
+
+    shutil.rmtree(moved)
+    seen = len(client.seen)
+    client.notify("workspace/didDeleteFiles", {"files": [{"uri": moved.as_uri()}, {"uri": "untitled:none"}]})
+    until(client, (moved / "ffi.rs").as_uri(), lambda found: not found, seen)
+    until(client, (moved / "wrapper.py").as_uri(), lambda found: not found, seen)
+    assert client.stop() == 0

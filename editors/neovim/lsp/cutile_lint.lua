@@ -1,5 +1,5 @@
 -- cutile-lint for Neovim 0.11 and later: put this file into lsp/ and cutile-lint.lua into lua/ of your configuration,
--- and say vim.lsp.enable("cutile_lint").
+-- and say require("cutile-lint").detect() and vim.lsp.enable("cutile_lint").
 local cutile = require("cutile-lint")
 
 cutile.make_command()

@@ -92,7 +92,11 @@ async function withServer(settings: Record<string, unknown>, work: (running: Run
         general: { positionEncodings: ["utf-16"] },
         textDocument: {
           diagnostic: { relatedDocumentSupport: true },
-          codeAction: { resolveSupport: { properties: ["edit"] }, dataSupport: true },
+          codeAction: {
+            codeActionLiteralSupport: { codeActionKind: { valueSet: ["quickfix", "source"] } },
+            resolveSupport: { properties: ["edit"] },
+            dataSupport: true,
+          },
         },
         workspace: { workspaceEdit: { documentChanges: true }, didChangeWatchedFiles: { dynamicRegistration: true } },
       },
