@@ -14,8 +14,6 @@ from cutile_lint.sources import Place, Source, Span
 
 FIX_ALL = "source.fixAll.cutile-lint"
 EXPLAIN = "cutile-lint.explain"
-#: has the client apply an edit, for one that takes nothing but commands
-APPLY = "cutile-lint.applyEdit"
 
 
 class Actions:
@@ -115,17 +113,6 @@ class Actions:
             )
             changes.append(lsp.TextDocumentEdit(identifier, list(edits)))
         return lsp.WorkspaceEdit(document_changes=changes)
-
-
-def as_commands(actions: Iterable[lsp.CodeAction], applies: bool) -> list[lsp.Command]:
-    """Actions for a client that knows only commands; ``applies``: it applies edits that it is sent."""
-    commands: list[lsp.Command] = []
-    for action in actions:
-        if action.command is not None:
-            commands.append(action.command)
-        elif applies and action.edit is not None:
-            commands.append(lsp.Command(action.title, APPLY, arguments=[action.edit]))
-    return commands
 
 
 def _asks(context: lsp.CodeActionContext, kind: str) -> bool:

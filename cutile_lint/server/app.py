@@ -15,7 +15,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from cutile_lint import __version__
 from cutile_lint.engine.registry import find_rule
-from cutile_lint.server.actions import APPLY, EXPLAIN, FIX_ALL, as_commands
+from cutile_lint.server.actions import EXPLAIN, FIX_ALL
 from cutile_lint.server.documents import path_of
 from cutile_lint.server.navigation import SHOW
 from cutile_lint.server.pages import page, page_uri
@@ -82,19 +82,12 @@ def _life(server: Server, service: Service) -> None:
             options = lsp.DiagnosticOptions(True, True, "cutile-lint", True)
             server.feature(lsp.TEXT_DOCUMENT_DIAGNOSTIC, options)(service_pull)
             server.feature(lsp.WORKSPACE_DIAGNOSTIC)(service_pull_workspace)
-        if not service.takes_actions():
-            server.protocol.fm.feature_options.pop(lsp.TEXT_DOCUMENT_CODE_ACTION)  # such a client does not know them
-            if service.applies_edits():
-                server.command(APPLY)(service_apply)
 
     async def service_pull(params: lsp.DocumentDiagnosticParams) -> lsp.DocumentDiagnosticReport:
         return await service.pull(params)
 
     async def service_pull_workspace(params: lsp.WorkspaceDiagnosticParams) -> lsp.WorkspaceDiagnosticReport:
         return await service.pull_workspace(params)
-
-    def service_apply(edit: lsp.WorkspaceEdit) -> None:
-        server.workspace_apply_edit(lsp.ApplyWorkspaceEditParams(edit))
 
     @server.feature(lsp.INITIALIZED)
     async def initialized(params: lsp.InitializedParams) -> None:
@@ -178,7 +171,7 @@ def _places(server: Server, service: Service) -> None:
     kinds = [lsp.CodeActionKind.QuickFix, FIX_ALL]
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(kinds, resolve_provider=True))  # type: ignore[arg-type]
-    async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction] | list[lsp.Command]:
+    async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         document = service.document(params.text_document.uri)
         if document is None:
             return []
@@ -191,7 +184,7 @@ def _places(server: Server, service: Service) -> None:
             for action in found:
                 if action.kind == FIX_ALL:
                     action.edit = await service.fix_all(document.uri)
-        return found if service.takes_actions() else as_commands(found, service.applies_edits())
+        return found
 
     @server.feature(lsp.CODE_ACTION_RESOLVE)
     async def resolve(action: lsp.CodeAction) -> lsp.CodeAction:

@@ -78,9 +78,7 @@ class Service:
         self.actions.versioned = bool(edits and edits.document_changes)
         told = text.publish_diagnostics
         self.view.related = bool(told and told.related_information) or self.pulls
-        self.view.code_description = any(one.code_description_support for one in (told, text.diagnostic) if one) or (
-            self.pulls and told is None
-        )
+        self.view.code_description = told is None or told.code_description_support is not False
         uris = [folder.uri for folder in params.workspace_folders or []]
         if not uris and params.root_uri:
             uris = [params.root_uri]
@@ -435,21 +433,11 @@ class Service:
     def shows_progress(self) -> bool:
         return bool(self._capabilities.window and self._capabilities.window.work_done_progress)
 
-    def _of_actions(self) -> lsp.CodeActionClientCapabilities:
-        text = self._capabilities.text_document
-        return (text.code_action if text is not None else None) or lsp.CodeActionClientCapabilities()
-
-    def takes_actions(self) -> bool:
-        """Whether the client knows code actions; one that does not takes commands."""
-        return self._of_actions().code_action_literal_support is not None
-
-    def applies_edits(self) -> bool:
-        return bool(self._capabilities.workspace and self._capabilities.workspace.apply_edit)
-
     def resolves(self) -> bool:
         """Whether the client asks for an action's edit when it is chosen, and still knows its data then."""
-        action = self._of_actions()
-        return bool(action.data_support and action.resolve_support and "edit" in action.resolve_support.properties)
+        text = self._capabilities.text_document
+        action = text.code_action if text is not None else None
+        return bool(action and action.data_support and action.resolve_support and "edit" in action.resolve_support.properties)
 
     def markup(self) -> lsp.MarkupKind:
         """How the client takes the text of a hover."""

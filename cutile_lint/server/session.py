@@ -436,7 +436,8 @@ class Session:
         outcome = self._outcomes.get(key)
         if key.name == _LOOSE:
             belongs = any(path in one.files for other, one in self._outcomes.items() if other != key)
-            return not belongs and path.suffix in (".rs", ".mlir", ".toml", ".json")
+            loose = not belongs and path.suffix in (".rs", ".mlir", ".toml", ".json")
+            return loose or (outcome is not None and path in outcome.files)  # it may say what it found before
         if outcome is not None:
             return path in outcome.looked_at
         return not self._symbols(key).isdisjoint(self._symbols_around(path))

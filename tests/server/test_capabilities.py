@@ -1,4 +1,4 @@
-"""What a client has not said that it understands it is not sent."""
+"""What a client says that it does not understand it is not sent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from client import CAPABILITIES, Client, Failed, applied, span
+from client import CAPABILITIES, Client, span
 from conftest import Op, Start
 
 EVERYWHERE = span((0, 0), (999, 0))
@@ -22,93 +22,17 @@ def able(**changes: Any) -> dict[str, Any]:
     return capabilities
 
 
-def with_edits(capabilities: dict[str, Any]) -> dict[str, Any]:
-    capabilities["workspace"]["applyEdit"] = True
-    return capabilities
-
-
 # ── pages of diagnostics ──
 
 
-@pytest.mark.parametrize(("published", "expected"), [(None, False), ({}, False), ({"codeDescriptionSupport": True}, True)])
-def test_pages_of_pushed_diagnostics(launch: Start, op: Op, published: dict | None, expected: bool) -> None:
+@pytest.mark.parametrize(("published", "expected"), [(None, True), ({}, True), ({"codeDescriptionSupport": False}, False)])
+def test_pages_of_diagnostics(launch: Start, op: Op, published: dict | None, expected: bool) -> None:
     client = launch(op.root)
     client.start(able(publishDiagnostics=published))
     assert {"codeDescription" in one for one in client.diagnostics(client.open(op.ffi), 1)} == {expected}
 
 
-@pytest.mark.parametrize(
-    ("published", "pulled", "expected"),
-    [
-        (None, {}, True),  # 3.17 has no word for it
-        ({}, {}, False),
-        ({"codeDescriptionSupport": False}, {}, False),
-        ({"codeDescriptionSupport": True}, {}, True),
-        ({}, {"codeDescriptionSupport": True}, True),  # 3.18 has
-    ],
-)
-def test_pages_of_pulled_diagnostics(launch: Start, op: Op, published: dict | None, pulled: dict, expected: bool) -> None:
-    client = launch(op.root)
-    client.start(able(publishDiagnostics=published, diagnostic=pulled))
-    report = client.request("textDocument/diagnostic", {"textDocument": {"uri": client.open(op.ffi)}})
-    assert {"codeDescription" in one for one in report["items"]} == {expected}
-
-
 # ── code actions ──
-
-
-def until_gone(client: Client, uri: str, code: str) -> None:
-    """Wait until a finding of a changed text is told no more."""
-    client.wait_for(
-        "textDocument/publishDiagnostics",
-        lambda told: (told["uri"], told.get("version")) == (uri, 2) and code not in {one["code"] for one in told["diagnostics"]},
-    )
-
-
-@pytest.mark.parametrize("said", [None, {}])
-def test_a_client_without_code_actions_has_commands_that_apply_edits(launch: Start, op: Op, said: dict | None) -> None:
-    client = launch(op.root)
-    told = client.start(with_edits(able(codeAction=said)))["capabilities"]
-    assert told["codeActionProvider"] is True
-    uri = client.open(op.ffi)
-    assert "CTL202" in {one["code"] for one in client.diagnostics(uri, 1)}
-    found = client.actions(uri, EVERYWHERE)
-    assert found and all(set(one) <= {"title", "command", "arguments"} for one in found)
-    assert {one["command"] for one in found} <= set(told["executeCommandProvider"]["commands"])
-    fix = next(one for one in found if one["title"].startswith("CTL202: apply"))
-    assert client.request("workspace/executeCommand", {"command": fix["command"], "arguments": fix["arguments"]}) is None
-    change = client.wait_for("workspace/applyEdit")["edit"]["documentChanges"][0]
-    assert change["textDocument"] == {"uri": uri, "version": 1}
-    client.change(uri, {"text": applied(op.ffi.read_text(), change["edits"])})
-    until_gone(client, uri, "CTL202")
-    explain = next(one for one in found if one["title"].endswith("explain"))
-    page = client.request("workspace/executeCommand", {"command": explain["command"], "arguments": explain["arguments"]})
-    assert page["markdown"].startswith(f"# {page['code']} ")
-
-
-def test_all_fixes_as_a_command(launch: Start, op: Op) -> None:
-    client = launch(op.root)
-    client.start(with_edits(able(codeAction=None)))
-    uri = client.open(op.wrapper)
-    client.diagnostics(uri, 1)
-    [found] = client.actions(uri, span((0, 0), (0, 0)), ["source.fixAll"])
-    client.request("workspace/executeCommand", {"command": found["command"], "arguments": found["arguments"]})
-    change = client.wait_for("workspace/applyEdit")["edit"]["documentChanges"][0]
-    client.change(uri, {"text": applied(op.wrapper.read_text(), change["edits"])})
-    until_gone(client, uri, "CTL101")
-
-
-def test_a_client_that_applies_no_edits_has_no_commands_for_them(launch: Start, op: Op) -> None:
-    client = launch(op.root)
-    told = client.start(able(codeAction=None))["capabilities"]
-    uri = client.open(op.ffi)
-    client.diagnostics(uri, 1)
-    found = client.actions(uri, EVERYWHERE)
-    assert found and {one["command"] for one in found} == {"cutile-lint.explain"}
-    assert "cutile-lint.applyEdit" not in told["executeCommandProvider"]["commands"]
-    with pytest.raises(Failed) as failed:
-        client.request("workspace/executeCommand", {"command": "cutile-lint.applyEdit", "arguments": [{"changes": {}}]})
-    assert failed.value.code == -32602
 
 
 def test_data_of_an_action_that_would_be_lost_is_not_needed(launch: Start, op: Op) -> None:

@@ -423,3 +423,22 @@ def test_a_file_that_a_wrapper_turns_out_to_use_is_no_loose_one(tmp_path: Path) 
         session.check(key)
     found = [finding for outcome in session._outcomes.values() for finding in outcome.findings if finding.code == "CTL202"]
     assert [[place.place.path.name for place in finding.related] for finding in found] == [["wrapper.py", "ffi.rs"]]
+
+
+def test_a_file_is_waited_for_while_an_old_result_speaks_of_it(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "faulty" / "skill", root)
+    ffi = root / "scale_residual" / "ffi.rs"
+    text = ffi.read_bytes()
+    for changed_after in range(1, 5):
+        session = Session()
+        session.set_client(ClientSettings(scope="workspace"), [root])
+        session.update({ffi: OpenSource(ffi, text)})
+        checks = 0
+        while (key := session.next()) is not None:
+            session.check(key)
+            checks += 1
+            if checks == changed_after:
+                session.update({ffi: OpenSource(ffi, b"// a word\n" + text)})
+            old = [one for one in session._dirty if ffi in session._outcomes.get(one, Outcome()).files]
+            assert session.is_waiting(ffi) or not old
