@@ -156,7 +156,7 @@ def _included(context: Context) -> Iterator[Evidence]:
     if source is None:
         yield Open("no crate root (`lib.rs`) was found")
         return
-    for path in dict.fromkeys(export.source.path for export in context.unit.launched_exports):
+    for path in dict.fromkeys(export.place.path for export in context.unit.launched_exports):
         relative = os.path.relpath(path, source.path.parent).replace(os.sep, "/")
         row = next((at for at in range(1, len(source.line_starts) + 1) if relative in source.line(at)), None)
         if path == library:

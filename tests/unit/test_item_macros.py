@@ -54,6 +54,12 @@ FORMS = {
     "whole": ("own", WHOLE),
     "one of several": ("own", MADE + CALLED),
     "by a macro of another file": ("shared", CALLED),
+    "in a module": ("own", f"mod exports {{\nuse super::*;\n{NAMED}}}\n"),
+    "behind other words": (
+        "own",
+        NAMED.replace("($name:ident)", "($abi:literal; $name:ident)").replace("export!(", 'export ! ( /* ; */ "C"; '),
+    ),
+    "with types of the crate": ("crate", CALLED),
     "by a macro in a macro": ("own", NAMED.replace("export!(cutile_scale_residual);\n", NESTED)),
 }
 
@@ -84,8 +90,11 @@ def project(tmp_path: Path, kind: str, form: str) -> Path:
     (root / "ffi.rs").write_text(text[:start] + written(template))
     if where == "guard":
         (root / "ffi_util.rs").write_text(f"#[macro_export]\n{GUARD.replace('AROUND', CAUGHT)}")
-    if where == "shared":
-        (root / "ffi_util.rs").write_text(written(f"{MADE}\npub(crate) use entry_point;\n"))
+    if where in ("shared", "crate"):
+        shared = written(f"{MADE}\npub(crate) use entry_point;\n")
+        (root / "ffi_util.rs").write_text(
+            shared.replace("TensorDesc", "$crate::ffi_util::TensorDesc") if where == "crate" else shared
+        )
     return root
 
 
@@ -142,6 +151,66 @@ def test_a_panic_in_the_body_of_an_invocation(tmp_path: Path, around: str, found
     )
     ffi.write_text(text)
     assert bool(codes(root)["CTL509"]) is found
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        'thread_local! {\n    static LAST: RefCell<&str> = RefCell::new("cutile_none");\n}\n',
+        "bitflags! {\n    struct Flags: u32 { const cutile_fast = 1; }\n}\n",
+        "/* with:\nexport!(cutile_scale_residual) */\n",
+        "cutile_assert!(cutile_core::VERSION);\nregister!(cutile_scale_residual);\n",
+        'const HELP: &str = "\nexport!(cutile_scale_residual);\n";\n',
+    ],
+)
+@pytest.mark.parametrize("file", ["ffi_util.rs", "kernel.rs", "notes.rs"])
+def test_a_macro_that_makes_no_export_names_none(tmp_path: Path, file: str, other: str) -> None:
+    root = tmp_path / "op"
+    shutil.copytree(ROOT / "examples" / "faulty" / "skill" / "scale_residual", root)
+    path = root / file
+    path.write_text(other + (path.read_text() if path.exists() else ""))
+    assert codes(root) == codes(ROOT / "examples" / "faulty" / "skill" / "scale_residual")
+
+
+@pytest.mark.parametrize("times", [2, 8])
+def test_a_macro_that_invokes_itself_comes_to_an_end(tmp_path: Path, times: int) -> None:
+    root = project(tmp_path, "clean", "named")
+    ffi = root / "ffi.rs"
+    ffi.write_text(
+        ffi.read_text()
+        + "macro_rules! more {\n($($x:tt)*) => {\n" + "more!($($x)*);\n" * times + "fn q() {}\n};\n}\nmore!(a b);\n"
+    )  # fmt: skip
+    assert not codes(root)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # a symbol that is put together, and one that is nobody's
+        ("#[unsafe(no_mangle)]", '#[unsafe(export_name = concat!("cutile_scale_", stringify!($name)))]'),
+        ("#[unsafe(no_mangle)]", '#[unsafe(export_name = env!("SYMBOL"))]'),
+    ],
+)
+def test_a_symbol_that_is_put_together_is_not_guessed(tmp_path: Path, old: str, new: str) -> None:
+    root = project(tmp_path, "clean", "named")
+    ffi = root / "ffi.rs"
+    ffi.write_text(ffi.read_text().replace(old, new).replace("export!(cutile_scale_residual)", "export!(residual)"))
+    assert not codes(root)
+
+
+def test_parameters_that_are_any_tokens_are_not_known(tmp_path: Path) -> None:
+    root = project(tmp_path, "clean", "its body as it is")
+    ffi = root / "ffi.rs"
+    text = ffi.read_text().replace("$($p:ident : $t:ty),* $(,)?", "$($given:tt)*").replace("$($p: $t),*", "$($given)*")
+    ffi.write_text(text)
+    assert "$($given)*" in text and not codes(root)
+
+
+def test_the_file_that_invokes_the_macro_is_one_of_the_export(tmp_path: Path) -> None:
+    root = project(tmp_path, "clean", "by a macro of another file")
+    ffi = root / "ffi.rs"
+    ffi.write_text(ffi.read_text().replace("let n = out.dim(0);", "let n = block.checked_add(1).unwrap();"))
+    assert codes(root)["CTL509"]
 
 
 def test_a_macro_that_is_not_understood_says_nothing(tmp_path: Path) -> None:

@@ -372,7 +372,7 @@ def compare_in_export(found: Untied, crate: Crate) -> Fix | None:
     )
     if binding is None:
         return None
-    code = named_code(crate, export.source, "UNSUPPORTED_DTYPE", -2)
+    code = named_code(crate, export, "UNSUPPORTED_DTYPE", -2)
     edit = rewrite.insert_after(export.source, binding.span, f"if {own}.dtype != {other}.dtype {{\n    return {code};\n}}")
     return Fix(f"compare the dtype of `{found.slot.name}` with that of `{leader.name}`", (edit,), Applicability.SAFE)
 

@@ -281,7 +281,7 @@ def _undefined_imports(unit: KernelUnit) -> Iterator[EntryMismatch]:
                 and any(one.path.endswith("module") for one in node.attributes)
             ):
                 modules[node.name] = (Place(module.source, node.span), set(_defined(node.body)))
-    exporting = {export.source.path for export in unit.exports.values()}
+    exporting = {path for export in unit.exports.values() for path in export.paths}
     for module in unit.rust_modules:
         if module.source.path not in exporting:
             continue

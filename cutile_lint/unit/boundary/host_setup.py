@@ -222,7 +222,7 @@ def _owning(node: syntax.Call, names: dict[str, str]) -> str | None:
 
 
 def _exporting(unit: KernelUnit) -> list[syntax.Module]:
-    paths = {export.source.path for export in unit.exports.values()}
+    paths = {path for export in unit.exports.values() for path in export.paths}
     return [module for module in unit.rust_modules if module.source.path in paths and module.source.path.name != "ffi_util.rs"]
 
 

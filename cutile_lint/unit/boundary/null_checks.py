@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
-from cutile_lint.sources import Place, Source
+from cutile_lint.sources import Place
 from cutile_lint.unit.boundary.slots import Boundary, Slot
-from cutile_lint.unit.linking.crate import Crate
+from cutile_lint.unit.linking.crate import Crate, Export
 from cutile_lint.unit.machine.paths import MAX_LITERALS, implies
 from cutile_lint.unit.machine.values import Condition, Items, Known, Term, Value, subterms, with_conditions
 
@@ -115,19 +115,25 @@ def insert_check(found: UncheckedPointers, crate: Crate) -> Fix | None:
     if not export.function.body:
         return None
     tests = " || ".join(f"{slot.name}.is_null()" for slot in found.slots)
-    code = null_code(crate, export.source)
+    code = null_code(crate, export)
     names = ", ".join(f"`{slot.name}`" for slot in found.slots)
     edit = rewrite.insert_before(export.source, export.function.body[0].span, f"if {tests} {{\n    return {code};\n}}")
     return Fix(f"check {names}", (edit,), Applicability.SAFE)
 
 
-def null_code(crate: Crate, source: Source) -> str:
-    return named_code(crate, source, "NULL_PTR", -5)
+def null_code(crate: Crate, export: Export) -> str:
+    return named_code(crate, export, "NULL_PTR", -5)
 
 
-def named_code(crate: Crate, source: Source, name: str, number: int) -> str:
-    """A return code as the file can write it: ``rc::NAME`` where ``rc`` is in scope, else the number."""
-    known = any("rc" in item.modules for item in crate.items.get(name, []))
-    if known and source.has(b"rc::"):
+def named_code(crate: Crate, export: Export, name: str, number: int) -> str:
+    """A return code as the export's text can write it: ``rc::NAME`` where ``rc`` is in scope, by its whole path, or else the number."""
+    item = next((item for item in crate.items.get(name, []) if "rc" in item.modules), None)
+    if item is None:
+        return str(number)
+    source = export.source
+    is_own = item.source is source or crate.import_of("rc", source) is not None or source.has(b"::*;")
+    if is_own and source.has(b"rc::") and export.place.source is source:
         return f"rc::{name}"
-    return f"crate::ffi_util::rc::{name}" if known else str(number)
+    return "::".join(
+        ["crate", *([] if item.source.path.stem in ("lib", "ffi") else [item.source.path.stem]), *item.modules, name]
+    )

@@ -45,7 +45,7 @@ def panics(unit: KernelUnit) -> Iterator[Panic]:
         for event in boundary.run.trace.events:
             if event.kind != "panic" and not _divides(event):
                 continue
-            if event.place.source.path != boundary.export.source.path or event.place in seen or _is_caught(event):
+            if event.place.path not in boundary.export.paths or event.place in seen or _is_caught(event):
                 continue
             message = _message(unit, boundary, event)
             if message is not None:
@@ -57,7 +57,7 @@ def panics(unit: KernelUnit) -> Iterator[Panic]:
                 yield panic
         for found in unchecked_axis_indexes(unit, boundary):
             event = found.event
-            if event.place.source.path == boundary.export.source.path and event.place not in seen and not _is_caught(event):
+            if event.place.path in boundary.export.paths and event.place not in seen and not _is_caught(event):
                 seen.add(event.place)
                 few = "no axes" if found.axes == 1 else f"fewer than {found.axes} axes"
                 message = f"`{_short(event.place.text)}` panics when `{found.slot.name}` has {few}"

@@ -51,7 +51,7 @@ def _in_library(unit: KernelUnit) -> Iterator[NotRegistered]:
     if included is None:
         return
     for export in unit.launched_exports:
-        own = export.source.path
+        own = export.place.path
         if own == path or own in included:
             continue
         if any(node.body is None and node.name == own.stem for node in library.walk() if isinstance(node, syntax.ModuleDef)):

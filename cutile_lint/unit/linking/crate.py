@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Hashable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from cutile_lint.frontends import syntax
@@ -22,6 +24,8 @@ T = TypeVar("T")
 
 #: ABIs of functions that C calls.
 _FOREIGN = frozenset(["C", "C-unwind", "system", "system-unwind"])
+_CONCAT = re.compile(r"concat!\s*\((.*)\)", re.DOTALL)
+_PIECE = re.compile(r'"(\w*)"|stringify!\s*\(\s*(\w+)\s*\)')
 #: A name that is imported and handed on more often is not followed to its end.
 _MAX_IMPORTS = 8
 
@@ -70,18 +74,31 @@ class Export:
     place: Place
     catches: bool = False
 
+    @property
+    def paths(self) -> set[Path]:
+        """The files that it stands in: its own, and that of a macro which makes it."""
+        return {self.source.path, self.place.path}
+
 
 def _is_entry(attribute: syntax.Attribute) -> bool:
     return attribute.path.rsplit("::", 1)[-1] == "entry" and (attribute.path.startswith("cutile") or attribute.path == "entry")
 
 
-def _export_name(function: syntax.Function) -> str:
+def _export_name(function: syntax.Function) -> str | None:
+    """The symbol of an exported function; None for one that is put together in a way that is not known."""
     for attribute in function.attributes:
         if attribute.path.rsplit("::", 1)[-1] in ("export_name", "unsafe") and "export_name" in (attribute.path + attribute.text):
-            quoted = attribute.text.split('"')
-            if len(quoted) >= 2:
-                return quoted[1]
+            return _joined(attribute.text.removeprefix("export_name").strip().removeprefix("=").strip())
     return function.name
+
+
+def _joined(text: str) -> str | None:
+    """``"symbol"`` or ``concat!("symbol_", stringify!(name))``."""
+    whole = _CONCAT.fullmatch(text)
+    pieces = [_PIECE.fullmatch(piece.strip()) for piece in (whole[1] if whole is not None else text).split(",")]
+    if not all(pieces):
+        return None
+    return "".join(piece[1] or piece[2] or "" for piece in pieces)  # type: ignore[index]
 
 
 @dataclass(slots=True, eq=False)
@@ -143,8 +160,9 @@ class Crate:
         self._export(function, source, Place(source, function.name_span or function.span))
 
     def _export(self, function: syntax.Function, source: Source, place: Place, catches: bool = False) -> None:
-        if function.abi in _FOREIGN:
-            self.exports.append(Export(function, source, _export_name(function), place, catches))
+        symbol = _export_name(function) if function.abi in _FOREIGN else None
+        if symbol is not None:
+            self.exports.append(Export(function, source, symbol, place, catches))
 
     def _expand(self, call: syntax.Call, modules: tuple[str, ...], source: Source) -> None:
         """Take over the functions that a macro of the crate makes."""

@@ -32,8 +32,11 @@ _AROUND_BODY = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
-#: macros that invoke each other are not followed deeper
-_MAX_DEPTH = 8
+#: the parameters of a function that are the invocation's, and what stands between its name and its body
+_PARAMETERS = re.compile(r"\(\s*\$\(\s*\$\w+\s*:\s*\$\w+\s*\)\s*,\s*\*\s*,?\s*\)")
+_HEAD = re.compile(r"\bfn\s+[^{]*")
+#: Macros that invoke each other are not followed deeper, and no more of them in all.
+_MAX_DEPTH, _MAX_INVOKED = 24, 256
 
 
 @dataclass(slots=True, eq=False)
@@ -54,9 +57,10 @@ class Made:
 def made_items(crate: Crate, call: syntax.Call, source: Source) -> Iterator[Made]:
     """The functions that an invocation among a file's items makes."""
     machine = Machine(RustDialect(crate))
+    left = [_MAX_INVOKED]
     machine.frames.append(Frame(None, None, source, None))
     try:
-        yield from _made(crate, machine, call, crate.scope(machine, source), 0)
+        yield from _made(crate, machine, call, crate.scope(machine, source), 0, left)
     except (TooMuch, RecursionError):
         return
 
@@ -68,10 +72,11 @@ def invocations(body: list[syntax.Stmt]) -> Iterator[syntax.Call]:
             yield node.value
 
 
-def _made(crate: Crate, machine: Machine, call: syntax.Call, scope: Scope, depth: int) -> Iterator[Made]:
+def _made(crate: Crate, machine: Machine, call: syntax.Call, scope: Scope, depth: int, left: list[int]) -> Iterator[Made]:
     name = call.func.last.removesuffix("!") if isinstance(call.func, syntax.Name) else ""
     macro = crate.macro(machine, name, scope.source)
-    if macro is None or depth > _MAX_DEPTH or not any(map(_makes_items, macro.definition.arms)):
+    left[0] -= 1
+    if macro is None or depth > _MAX_DEPTH or left[0] < 0 or not any(map(_makes_items, macro.definition.arms)):
         return
     with machine.inside(scope=scope):
         chosen = rust_macros.choose(machine.dialect, machine, macro, call)  # type: ignore[arg-type]
@@ -80,7 +85,7 @@ def _made(crate: Crate, machine: Machine, call: syntax.Call, scope: Scope, depth
     arm, bindings = chosen
     inner = Scope(macro.scope.source, macro.scope, transparent=True)
     inner.names.update(bindings)
-    yield from _in_body(crate, machine, arm.body, inner, depth)
+    yield from _in_body(crate, machine, arm.body, inner, depth, left)
 
 
 def _makes_items(arm: syntax.MacroArm) -> bool:
@@ -95,7 +100,9 @@ def _argument(node: syntax.Stmt) -> str | None:
     return value.id if isinstance(value, syntax.Name) and value.id.startswith("$") else None
 
 
-def _in_body(crate: Crate, machine: Machine, body: list[syntax.Stmt], scope: Scope, depth: int) -> Iterator[Made]:
+def _in_body(
+    crate: Crate, machine: Machine, body: list[syntax.Stmt], scope: Scope, depth: int, left: list[int]
+) -> Iterator[Made]:
     dialect = machine.dialect
     assert isinstance(dialect, RustDialect)
     for node in body:
@@ -111,9 +118,9 @@ def _in_body(crate: Crate, machine: Machine, body: list[syntax.Stmt], scope: Sco
             with machine.inside(scope=scope):
                 rounds = list(dialect.rounds(machine, groups)) if groups else []
             for one in rounds:
-                yield from _in_body(crate, machine, node.body, one, depth)
+                yield from _in_body(crate, machine, node.body, one, depth, left)
         for call in invocations([node]):
-            yield from _made(crate, machine, call, scope, depth + 1)
+            yield from _made(crate, machine, call, scope, depth + 1, left)
 
 
 def _given(value: Value | None) -> Iterator[Made]:
@@ -136,9 +143,16 @@ def _function(node: syntax.FunctionDef, scope: Scope) -> Made | None:
     if isinstance(given, Metavariable):
         place = Place(given.scope.source, given.node.span)
     params = [copy.copy(param) for param in function.params]
-    if any("$" in param.name for param in params):
+    head = _HEAD.search(scope.source.slice(node.span))
+    if head is None or "$(" in head[0]:
         return _of_invocation(node, scope, place, names)
+    read = {function.name, function.returns, *(param.annotation for param in params), *(one.name for one in function.generics)}
+    if not set(_VARIABLE.findall(head[0])) <= {name for text in read for name in _VARIABLE.findall(text)}:
+        return None  # a parameter that is not known, or one that the body would name by the invocation's names
+    function.attributes = [copy.copy(one) for one in function.attributes]
     try:
+        for one in function.attributes:
+            one.text = _written(one.text, names)
         function.name = _written(function.name, names)
         function.returns = _written(function.returns, names)
         for param in params:
@@ -155,7 +169,7 @@ def _of_invocation(node: syntax.FunctionDef, scope: Scope, place: Place, names: 
     """The function whose parameters and body the invocation gives: ``fn $name($($p: $t),*) -> i32 $body``, or with that body in a
     ``catch_unwind``. None for other text around it, which may make something else of what the body returns."""
     text = scope.source.slice(node.span)
-    params = _given_params(node.function.params, names)
+    params = _given_params(node.function.params, names) if _PARAMETERS.search(text) else None
     around = _AROUND_BODY.search(text)
     body = names.get(next(filter(None, around.group("plain", "inner", "alone")))) if around is not None else None
     if params is None or around is None or not isinstance(body, Metavariable) or not isinstance(body.node, syntax.Block):
@@ -196,6 +210,8 @@ def _written(text: str, names: dict[str, Value]) -> str:
     """A text with its metavariables replaced. Raises KeyError for one that stands for no single piece of text."""
 
     def argument(match: re.Match[str]) -> str:
+        if match[0] == "$crate":
+            return "crate"
         value = names[match[0]]
         if not isinstance(value, Metavariable):
             raise KeyError(match[0])

@@ -17,8 +17,9 @@ from cutile_lint.sources.discovery import SKIPPED_FOLDERS, repository_root
 from cutile_lint.sources.workspace import Workspace
 
 _EXPORT = regex(rb'\bextern\s+(?:"(?:C|system)(?:-unwind)?"\s+)?fn\s+(\w+)|\bexport_name\s*=\s*"(\w+)"')
-#: a macro that is invoked among the items of a file
-_INVOKED = regex(rb"(?m)^(?:\w+::)*(\w+)!\s*[({\[]")
+#: a function that is named by a metavariable, for C; comments, and texts that are no symbol
+_MAKES = regex(rb"\bextern\b[^{}]*\bfn\s+\$\w+")
+_NO_CODE = regex(rb'//[^\n]*|/\*.*?\*/|"(?!cutile_\w+")(?:\\.|[^"\\])*"', re.DOTALL)
 _SYMBOL = regex(rb"\bcutile_\w+")
 _INCLUDE = regex(rb'include!\s*\(\s*"([^"]+)"\s*\)|#\[path\s*=\s*"([^"]+)"\]')
 _DECLARED = regex(rb"\bmod\s+(\w+)\s*;")
@@ -66,6 +67,7 @@ class Layout:
         self._library_files: dict[Path, list[Path]] = {}
         self._packages: dict[Path, list[Path]] = {}
         self._decorated: dict[Path, list[Path]] = {}
+        self._macro_texts: dict[Path, dict[bytes, bytes]] = {}
 
     # ── wrappers ──
 
@@ -234,7 +236,27 @@ class Layout:
         found = []
         if b"extern" in data or b"export_name" in data:
             found = [match[1] or match[2] for match in _EXPORT.finditer(data) if not _in_comment(data, match.start())]
-        return [*found, *(symbol for symbol in _given_to_macros(data) if symbol not in found)]
+        if b"!" in data and _SYMBOL.search(data):
+            found += [symbol for symbol in _given_to(self._makers(path), data) if symbol not in found]
+        return found
+
+    def _makers(self, path: Path) -> set[bytes]:
+        """The macros that make exported functions under names that they are given, of a file and of those around and above it."""
+        found = self._macros(path)
+        for folder in self._above(path):
+            for other in (*self._rust_in(folder), *self._libraries_in(folder)):
+                found = {**self._macros(other), **found}
+        makers = {name for name, text in found.items() if _MAKES.search(text)}
+        while more := {name for name, text in found.items() if name not in makers and any(_invoked(makers, text))}:
+            makers |= more
+        return makers
+
+    def _macros(self, path: Path) -> dict[bytes, bytes]:
+        """The macros that a file defines, each with its text and what follows up to the next."""
+        if path not in self._macro_texts:
+            _, *pieces = _MACRO.split(self.data(path)) if b"macro_rules!" in self.data(path) else [b""]
+            self._macro_texts[path] = dict(zip(pieces[::2], pieces[1::2], strict=True))
+        return self._macro_texts[path]
 
     def _index(self, paths: Iterable[Path]) -> None:
         for path in paths:
@@ -403,12 +425,26 @@ class Layout:
         return self._trees[folder]
 
 
-def _given_to_macros(data: bytes) -> Iterator[bytes]:
-    """Symbols among the arguments of macros that may make exports of them."""
-    for match in _INVOKED.finditer(data):
-        if match[1] != b"macro_rules":
-            given = data[match.end() : match.end() + _MOST_GIVEN].partition(b";")[0]
-            yield from (symbol for symbol in _SYMBOL.findall(given) if symbol not in _NOT_SYMBOLS)
+def _invoked(names: set[bytes], text: bytes) -> Iterator[int]:
+    """Where the arguments of macros of these names begin; nothing for none."""
+    if not names:
+        return iter(())
+    pattern = rb"(?<![\w$])(?:" + b"|".join(map(re.escape, sorted(names))) + rb")\s*!\s*[({\[]"
+    return (match.end() for match in re.finditer(pattern, text))
+
+
+def _given_to(makers: set[bytes], data: bytes) -> Iterator[bytes]:
+    """Symbols among the arguments of these macros, where they are no texts."""
+    for start in _invoked(makers, data):
+        given = _NO_CODE.sub(b" ", data[start : start + _MOST_GIVEN])
+        depth = 1
+        for match in re.finditer(rb"[({\[]|[)}\]]|\bcutile_\w+", given):
+            word = match[0]
+            depth += (word in b"({[") - (word in b")}]")
+            if not depth:
+                break
+            if len(word) > 1 and word not in _NOT_SYMBOLS:
+                yield word
 
 
 def _in_comment(data: bytes, at: int) -> bool:

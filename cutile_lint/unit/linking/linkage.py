@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Symbol names that are put together at run time.
 _BUILT = regex(rb"""["']cutile_(?:\{|["']\s*(?:\+|%|\.join)|%s)""")
+#: and names of exports that a macro puts together (``paste!``, ``concat!``)
+_PUT_TOGETHER = regex(rb"\bfn\s+\[<|\bexport_name\s*=\s*concat!")
 _SKIPPED = frozenset(["tests", "test", "__pycache__"])
 
 
@@ -49,9 +51,14 @@ def _made_in_crate(unit: KernelUnit, symbol: str) -> bool:
     library = unit.layout.library
     assert library is not None
     folders = dict.fromkeys([library.parent, library.parent.parent, library.parent.parent.parent])
+    if unit.layout.wrapper is not None:
+        beside = workspace.entries(unit.layout.wrapper.parent)
+        folders.update(dict.fromkeys(folder for folder in beside if folder.name.endswith("_kernel")))
     paths = [path for folder in folders for path in workspace.entries(folder) if path.suffix == ".rs"]
     for path in dict.fromkeys([library, *unit.layout.rust, *paths]):
         source = workspace.source(path)
+        if source is not None and source.matches(_PUT_TOGETHER):
+            return True
         if source is None or not source.matches(word):
             continue
         module = unit.program.module(path)
