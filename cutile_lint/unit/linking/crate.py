@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass, field
+from cutile_lint.regex import regex
 from cutile_lint.sources import Place, Source
 from cutile_lint.unit.answers import Answers
 from cutile_lint.unit.linking.rust_imports import imported, included, renamed
@@ -24,8 +25,8 @@ T = TypeVar("T")
 
 #: ABIs of functions that C calls.
 _FOREIGN = frozenset(["C", "C-unwind", "system", "system-unwind"])
-_CONCAT = re.compile(r"concat!\s*\((.*)\)", re.DOTALL)
-_PIECE = re.compile(r'"(\w*)"|stringify!\s*\(\s*(\w+)\s*\)')
+_CONCAT = regex(r"concat!\s*\((.*)\)", re.DOTALL)
+_PIECE = regex(r'"(\w*)"|stringify!\s*\(\s*(\w+)\s*\)')
 #: A name that is imported and handed on more often is not followed to its end.
 _MAX_IMPORTS = 8
 
