@@ -83,7 +83,9 @@ def _of_method(value: Term) -> Key | None:
     if name == "type_as":
         return dtype_of(value.args[1]) if len(value.args) > 1 else None
     if name in ("to", "type"):
-        named = [key for arg in value.args[1:] if (key := dtype_named(arg)) is not None]
+        named = [
+            key for arg in value.args[1:] if (key := dtype_named(arg) or (dtype_of(arg) if name == "to" else None)) is not None
+        ]
         if named:
             return named[0]
         plain = all(_names_no_dtype(arg) for arg in value.args[1:])
@@ -159,8 +161,28 @@ class Ties:
             key = self._parents[key]
         return key
 
-    def same(self, first: Key, second: Key) -> bool:
-        return self._root(first) == self._root(second)
+    def same(self, first: Key, second: Key, path: Condition = ()) -> bool:
+        """The two are equal, on ``path`` at least."""
+        known = self._parents
+        equal = [pair for literal in path if (pair := _equal_dtypes(literal)) is not None]
+        if equal:
+            self._parents = dict(known)
+            for pair in equal:
+                self._tie(pair)
+        found = self._root(first) == self._root(second)
+        self._parents = known
+        return found
+
+
+def _equal_dtypes(literal: Literal) -> list[Key] | None:
+    """The dtypes that a condition finds to be one (``a.dtype == b.dtype``, or ``!=`` that does not hold)."""
+    test, holds = literal.test, literal.holds
+    while isinstance(test, Term) and test.op == "not":
+        test, holds = test.args[0], not holds
+    if not isinstance(test, Term) or test.op != "compare" or test.name not in (("==", "is") if holds else ("!=", "is not")):
+        return None
+    keys = [key for arg in test.args if (key := dtype_named(arg)) is not None]
+    return keys if len(keys) == 2 else None
 
 
 # ── the boundary ───────────────────────────────────────────────────────────
@@ -320,7 +342,7 @@ def _is_untied(
         ties = made[id(launch)] = Ties(launch, unit)
     for path, key in _keys(unit, launch, slot.index):
         for other_path, other in wanted:
-            if not contradictory(launch.path, path, other_path) and not ties.same(key, other):
+            if not contradictory(launch.path, path, other_path) and not ties.same(key, other, path + other_path):
                 return True
     return False
 

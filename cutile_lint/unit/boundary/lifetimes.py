@@ -9,13 +9,14 @@ from cutile_lint.findings import Applicability, Fix
 from cutile_lint.frontends import syntax
 from cutile_lint.records import dataclass
 from cutile_lint.sources import Place
+from cutile_lint.unit.flows.lasting import outlives
 from cutile_lint.unit.flows.origins import node_at
 from cutile_lint.unit.launches import Launch, described_tensor
 from cutile_lint.unit.linking.program import Program
 from cutile_lint.unit.linking.where import statement_in, stop_of
 from cutile_lint.unit.machine.paths import contradictory
 from cutile_lint.unit.machine.trace import Event
-from cutile_lint.unit.machine.values import Class, Closure, Entries, Items, Partial, Record, Term, Value, alternatives
+from cutile_lint.unit.machine.values import Choice, Class, Closure, Entries, Items, Partial, Record, Term, Value, alternatives
 from cutile_lint.unit.runs import Run
 from cutile_lint.unit.timed import torch_api as api
 
@@ -27,6 +28,9 @@ _MAKERS = api.COPY_METHODS | api.FILL_METHODS | api.ALLOCATION_METHODS | api.COM
 _OPERATORS = frozenset(["binary", "unary", "compare"])
 #: functions that make one; ``as_tensor`` may give the tensor that it gets
 _FUNCTIONS = (api.FILLS - {"as_tensor"}) | api.COPIES | api.ALLOCATIONS | api.COMPUTE_METHODS
+#: methods of containers that keep what they are given, and that let go of what they have
+_PUTS = frozenset("append appendleft extend extendleft insert setdefault put put_nowait".split())
+_EMPTIES = frozenset(["clear", "pop", "popleft", "popitem"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,9 @@ def dead_tensors(unit: KernelUnit) -> Iterator[DeadTensor]:
                         origin = fresh(part)
                         if origin is None or contradictory(launch.path, path, more) or _changes_in_place(run, origin):
                             continue
-                        held = _held(launch.event.held) if held is None else held
+                        held = _held([*launch.event.held, *_stored(run, launch)]) if held is None else held
                         place = part.place or launch.argument_place(slot)
-                        if origin.key() not in held and place not in seen:
+                        if origin.key() not in held and place not in seen and not outlives(unit.program, origin.place):
                             seen.add(place)
                             yield DeadTensor(place, origin, slot, launch, _made(run, one))
 
@@ -125,6 +129,23 @@ def _changes_in_place(run: Run, origin: Term) -> bool:
         and event.value.key() == origin.key()
         for event in run.trace.events
     )
+
+
+def _stored(run: Run, launch: Launch) -> list[Value]:
+    """What was put into objects whose content is not followed (a module's list, an attribute of a tensor), as far as they were not emptied."""
+    found: dict[object, list[Value]] = {}
+    for event in run.trace.events[: launch.order]:
+        if not isinstance(event.target, (Term, Choice)):
+            continue
+        if event.kind in ("setitem", "setattr") and event.value is not None:
+            found.setdefault(event.target.key(), []).append(event.value)
+        elif event.kind == "operator" and event.name == "+=" and isinstance(event.value, Term):
+            found.setdefault(event.target.key(), []).append(event.value.args[-1])
+        elif event.kind == "call" and event.arguments is not None and event.name in _PUTS:
+            found.setdefault(event.target.key(), []).extend([*event.arguments.positional, *event.arguments.keywords.values()])
+        elif event.kind == "call" and event.name in _EMPTIES:
+            found.pop(event.target.key(), None)
+    return [value for values in found.values() for value in values]
 
 
 def _held(values: Iterable[Value]) -> set[object]:

@@ -175,20 +175,40 @@ def rank(tensor: Value, trace: Trace, path: Condition) -> int:
         if all(shape is not None and shape_owner(shape) == owner for shape in shapes):
             if all(literal.key() in facts for literal in under):
                 return length
-    for literal in path:
+    for at, literal in enumerate(path):
         test = literal.test
-        if (
-            literal.holds
-            and isinstance(test, Term)
-            and test.op == "compare"
-            and test.name == "=="
-            and isinstance(test.args[1], Known)
-        ):
-            for _, subject in alternatives(test.args[0]):
+        if not literal.holds or not isinstance(test, Term) or test.op != "compare" or test.name != "==":
+            continue
+        for one, other in (test.args, test.args[::-1]):
+            for _, subject in alternatives(one):
                 asked = _ranked(subject)
-                if asked is not None and shape_owner(asked) == owner and isinstance(test.args[1].value, int):
-                    return test.args[1].value
+                if (
+                    asked is not None
+                    and shape_owner(asked) == owner
+                    and isinstance(other, Known)
+                    and isinstance(other.value, int)
+                ):
+                    return other.value
+                shape = _shape_of(_sequence(subject))
+                if shape is not None and shape_owner(shape) == owner and (found := _length(other, trace, path[:at])):
+                    return found
     return 0
+
+
+def _sequence(value: Value) -> Value:
+    """``x`` of ``tuple(x)``, ``list(x)``, ``torch.Size(x)``."""
+    if isinstance(value, Term) and value.op == "call" and value.name in ("tuple", "list", "torch.Size") and len(value.args) == 1:
+        return value.args[0]
+    return value
+
+
+def _length(value: Value, trace: Trace, path: Condition) -> int:
+    """How many sizes a shape has that is written out (``(m, n)``), or is a tensor's; 0: not known."""
+    value = _sequence(value)
+    if isinstance(value, Items):
+        return 0 if value.open or any(value.conditions) else len(value.items)
+    shape = _shape_of(value)
+    return rank(shape, trace, path) if shape is not None else 0
 
 
 def _ranked(value: Value) -> Value | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from cutile_lint.frontends import syntax
 from cutile_lint.regex import regex
@@ -71,15 +72,31 @@ def never_set(run: Run, literal: Literal) -> bool:
         if not isinstance(term, Term) or term.op != "method" or term.name not in ("is_set", "wait"):
             continue
         holder = term.args[0]
-        is_event = (
-            isinstance(holder, Term)
-            and holder.op == "call"
-            and holder.name.endswith(("threading.Event", "multiprocessing.Event"))
-        )
-        if is_event and not _is_set_somewhere(run, holder):
+        if _is_event(holder) and not _is_set_somewhere(run, holder):
             if Folder(lambda asked, term=term: Known(False) if asked is term else None).holds((literal,)) is False:  # type: ignore[misc]
                 return True
     return False
+
+
+def waits_for_ever(run: Run, event: Event) -> bool:
+    """A function that the event happens in has waited (``_GO.wait()``) for a ``threading.Event`` that is never set."""
+    frames = {id(stop.frame) for stop in event.stack}
+    taken = {literal.key() for literal in event.path}
+    return any(
+        one.kind == "call"
+        and one.name == "wait"
+        and one.arguments is not None
+        and not (one.arguments.positional or one.arguments.keywords or one.loops)
+        and id(one.stop.frame) in frames
+        and all(literal.key() in taken for literal in one.path)
+        and _is_event(one.target)
+        and not _is_set_somewhere(run, one.target)
+        for one in run.trace.events[: event.order]
+    )
+
+
+def _is_event(value: Value | None) -> TypeGuard[Term]:
+    return isinstance(value, Term) and value.op == "call" and value.name.endswith(("threading.Event", "multiprocessing.Event"))
 
 
 def _is_set_somewhere(run: Run, event: Term) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Source, Span
-from cutile_lint.unit.flows.lasting import asks_elsewhere, asks_once, changes, never_set, outlives
+from cutile_lint.unit.flows.lasting import asks_elsewhere, asks_once, changes, never_set, outlives, waits_for_ever
 from cutile_lint.unit.flows.switches import off_by_default
 from cutile_lint.unit.machine.python import is_cached
 from cutile_lint.unit.machine.trace import Event
@@ -21,6 +21,7 @@ def seldom(run: Run, event: Event) -> bool:
     return (
         _in_cached_helper(event)
         or _ends_in_raise(run, event)
+        or waits_for_ever(run, event)
         or any(_guards(run, event, literal) for literal in event.path)
         or any(_kept_by_object(run, event, at) or _kept_outside(event, at) for at in range(len(event.stack)))
     )

@@ -171,6 +171,8 @@ class Calls(State):
         if active >= _MAX_RECURSION or len(self.frames) >= MAX_DEPTH:
             self.gap(f"recursion through `{function.name}`", node)
             return unknown("recursion", call)
+        if function.is_generator and not closure.tags and self.frames and self._is_dropped(node):
+            return Items("generator", [], call)
         scope = Scope(closure.scope.source, closure.scope, function.name)
         self.bind_parameters(closure, arguments, scope, call)
         if isinstance(node, syntax.Call):
@@ -191,6 +193,11 @@ class Calls(State):
         if function.is_generator:
             return self._generator(frame, call)
         return self._returned(frame.returns, base, call)
+
+    def _is_dropped(self, node: syntax.Node | None) -> bool:
+        """The call is a statement of its own: a generator that it makes is never asked for anything."""
+        statement = self.frame.statement
+        return isinstance(statement, syntax.ExprStmt) and statement.value is node
 
     def _returned(self, returns: list[tuple[Condition, Value]], base: Condition, call: Place | None) -> Value:
         if not returns:

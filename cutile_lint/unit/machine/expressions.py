@@ -166,6 +166,7 @@ class Expressions(Calls):
                 base.open = True
         elif isinstance(base, Items):
             self.taken_out(base, index)  # type: ignore[attr-defined]
+            self.add_item(base, value, self.path)  # type: ignore[attr-defined]
         elif isinstance(base, Term) and base.op == "global":
             self.journal.write(self.stored, (base.key(), index.key()), value)
 

@@ -83,7 +83,7 @@ def _range(machine: Machine, arguments: Arguments, node: syntax.Node) -> Value |
     if values and all(isinstance(value, Known) and isinstance(value.value, int) for value in values):
         numbers = range(*(value.value for value in values))  # type: ignore[attr-defined]
         if len(numbers) <= 64:
-            return Items("list", [Known(number, machine.place(node)) for number in numbers])
+            return Items("range", [Known(number, machine.place(node)) for number in numbers], machine.place(node))
     return Term("call", "range", tuple(values), place=machine.place(node))
 
 

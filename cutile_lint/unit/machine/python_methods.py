@@ -171,7 +171,11 @@ def _entries(machine: Machine, base: Entries, name: str, arguments: Arguments, n
                 machine.drop_entry(base, key.key())
             return machine.resolve(found)
         if isinstance(key, Known) and not base.open:
-            return arguments.positional[1] if len(arguments.positional) > 1 else Known(None, machine.place(node))
+            given = arguments.positional[1] if len(arguments.positional) > 1 else Known(None, machine.place(node))
+            if name == "setdefault":
+                machine.journal.write(base.keys, key.key(), key)
+                machine.journal.write(base.entries, key.key(), base.held(given))
+            return given
         return None
     if name in ("items", "keys", "values", "copy"):
         machine.steps += len(base.entries)

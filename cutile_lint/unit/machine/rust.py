@@ -357,7 +357,7 @@ class RustDialect(Dialect):
         if name in ("vec!", "const_array!", "const_shape!", "shape!"):
             if len(node.args) == 1 and isinstance(node.args[0].value, syntax.Repeat):
                 return machine.evaluate(node.args[0].value)
-            return Items("list", [machine.evaluate(arg.value) for arg in node.args], place, born=machine.path)
+            return self._listed(machine, node)
         values = tuple(machine.evaluate(arg.value) for arg in node.args)
         if name == "format!":
             return self._formatted(machine, node, values)
@@ -372,6 +372,18 @@ class RustDialect(Dialect):
             arguments=Arguments(list(values), {}, [machine.place(arg.value) for arg in node.args]),
         )
         return result
+
+    def _listed(self, machine: Machine, node: syntax.Call) -> Items:
+        """The arguments one by one, a repetition's as many times as it has rounds."""
+        listed = Items("list", [], machine.place(node), born=machine.path)
+        for arg in node.args:
+            if isinstance(arg.value, syntax.Unary) and arg.value.op == "*repeat":
+                for value in self.repeated_values(machine, arg.value.operand):
+                    listed.append(value, machine.path)
+                listed.open = listed.open or not self._groups(machine, arg.value)
+            else:
+                listed.append(machine.evaluate(arg.value), listed.born)
+        return listed
 
     def _formatted(self, machine: Machine, node: syntax.Call, values: tuple[Value, ...]) -> Value:
         """A text with the values written into it; ``format!("{bm}")`` and ``format!("{}", bm)`` are ``bm.to_string()``."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cutile_lint.frontends import syntax
 from cutile_lint.sources import Place
 from cutile_lint.unit.machine.paths import truth
-from cutile_lint.unit.machine.values import Arguments, Choice, Closure, Items, Known, Term, Value, alternatives
+from cutile_lint.unit.machine.values import Arguments, Choice, Closure, Items, Known, Term, Value, alternatives, beyond
 from cutile_lint.unit.options.option_names import SETTERS
 
 if TYPE_CHECKING:
@@ -27,6 +27,13 @@ _ADAPTERS = frozenset(
 )
 #: Methods that exchange elements of a slice in place.
 _EXCHANGES = frozenset(["swap", "reverse", "rotate_left", "rotate_right"])
+#: Methods of vectors behind which it is not known what stands where, or how many there are.
+_REARRANGES = frozenset(
+    """
+    sort sort_by sort_by_key sort_by_cached_key sort_unstable sort_unstable_by sort_unstable_by_key rotate_left rotate_right reverse swap
+    fill dedup dedup_by dedup_by_key retain retain_mut remove swap_remove pop pop_front pop_back truncate clear drain split_off resize splice
+    """.split()
+)
 #: Methods that compare a number with 0.
 _SIGNS = {"is_positive": ">", "is_negative": "<"}
 #: Methods that ask whether there is something inside.
@@ -280,6 +287,11 @@ def _unwrap_or(machine: Machine, base: Value, name: str, args: list[Value], node
     return None
 
 
+def _is_certain(machine: Machine, base: Items) -> bool:
+    """All items are known, and what happens to them here happens on each path on which they are there."""
+    return not (base.open or any(base.conditions) or machine.loops or beyond(machine.path, base.born))
+
+
 def _items(machine: Machine, base: Items, name: str, args: list[Value], node: syntax.Node) -> Value | None:
     if name == "push" and args:
         machine.add_item(base, args[0], machine.path)
@@ -298,9 +310,15 @@ def _items(machine: Machine, base: Items, name: str, args: list[Value], node: sy
         return Known(None)
     if name == "swap" and len(args) == 2 and all(isinstance(arg, Known) and isinstance(arg.value, int) for arg in args):
         first, second = (arg.value for arg in args)  # type: ignore[attr-defined]
-        if max(first, second) < len(base.items):
+        if max(first, second) < len(base.items) and _is_certain(machine, base):
             base.items[first], base.items[second] = base.items[second], base.items[first]
             return Known(None)
+    if name == "reverse" and _is_certain(machine, base):
+        base.items.reverse()
+        return Known(None)
+    if name in _REARRANGES:
+        base.open = True
+        return None
     if name == "len" and not base.open and not any(base.conditions):
         return Known(len(base.items), machine.place(node))
     machine.steps += len(base.items)
