@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 
-#: checks after which it is done in any case
-_MOST = 64
+#: objects left behind, beyond which it is done in any case: those of some thirty checks of an op, or of thousands that found nothing new
+_MOST = 200_000
 #: every so often everything is looked through, not only what is new
 _WHOLE = 16
 
@@ -21,10 +21,9 @@ class Rubbish:
 
     def more(self) -> None:
         self.checks += 1
-        if self.checks >= _MOST:
+        if not gc.isenabled() and gc.get_count()[0] >= _MOST:
             self.checks = 0
-            if not gc.isenabled():
-                gc.collect(1)  # somebody waits: only what is new
+            gc.collect(1)  # somebody waits: only what is new
 
     def settle(self) -> None:
         """What is there after the first analysis stays, and is not gone over while somebody waits."""

@@ -36,7 +36,7 @@ from cutile_lint.unit.linking.program import Parsed
 #: what links files to each other: while it stays, so do the ops they are part of
 _LINKING = regex(
     rb'\bcutile[\w-]*|\bautotune_launch\b|\bregister_impl\b|\bbind_kernel_function_cffi\b|export_name\s*=\s*"\w+"'
-    rb'|extern\s+(?:"[\w-]+"\s+)?fn\s+\w+|include!\s*\([^)]*\)|#\[path[^\]]*\]|\bmod\s+\w+\s*;'
+    rb'|extern\s+(?:"[\w-]+"\s+)?fn\s+\$?\w+|macro_rules!\s*\w+|include!\s*\([^)]*\)|#\[path[^\]]*\]|\bmod\s+\w+\s*;'
 )
 SYNTAX_ERROR = "CTL900"
 

@@ -68,6 +68,7 @@ class Layout:
         self._packages: dict[Path, list[Path]] = {}
         self._decorated: dict[Path, list[Path]] = {}
         self._macro_texts: dict[Path, dict[bytes, bytes]] = {}
+        self._macros_in: dict[Path, dict[bytes, bytes]] = {}
 
     # ── wrappers ──
 
@@ -244,8 +245,10 @@ class Layout:
         """The macros that make exported functions under names that they are given, of a file and of those around and above it."""
         found = self._macros(path)
         for folder in self._above(path):
-            for other in (*self._rust_in(folder), *self._libraries_in(folder)):
-                found = {**self._macros(other), **found}
+            if folder not in self._macros_in:
+                files = [*self._rust_in(folder), *self._libraries_in(folder)]
+                self._macros_in[folder] = {name: text for other in files for name, text in self._macros(other).items()}
+            found = {**self._macros_in[folder], **found}
         makers = {name for name, text in found.items() if _MAKES.search(text)}
         while more := {name for name, text in found.items() if name not in makers and any(_invoked(makers, text))}:
             makers |= more
