@@ -48,6 +48,7 @@ BY_DESIGN = {
     "CTL104-valid-loop-whose-rounds-differ": "the second launch has another grid, which stores the same here; the rule asks for the same arguments",
     "CTL105-valid-cache-of-the-tuner": "each counted call begins with an empty cache",
     "CTL105-invalid-found-in-the-cache-of-the-tuner": "each counted call begins with an empty cache",
+    "CTL105-invalid-generator-that-is-run-through": "the run's stack has the loop that asks the generator, not the call that made it",
     "CTL111-valid-to-another-type": "the conversion is counted; it stays, so it is not one forth and back",
     "CTL111-invalid-to-another-type-and-back": "the run's tensors are of that type already; others are copied twice",
     "CTL111-valid-the-reference-does-it-too": "the copy is counted; the reference's wrapper makes it as well, so the port does not differ",

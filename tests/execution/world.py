@@ -91,6 +91,11 @@ def _in_one_thread() -> Iterator[None]:
         with contextlib.suppress(Exception):
             thread.run()
 
+    def wait(event: threading.Event, timeout: float | None = None) -> bool:
+        if timeout is None and not event.is_set():
+            raise TimeoutError("nothing sets the event that is waited for")
+        return event.is_set()
+
     def submit(pool: ThreadPoolExecutor, function: Callable, /, *args: Any, **kwargs: Any) -> Future:
         future: Future = Future()
         try:
@@ -102,6 +107,7 @@ def _in_one_thread() -> Iterator[None]:
     with (
         mock.patch.object(threading.Thread, "start", start),
         mock.patch.object(threading.Thread, "join", lambda thread, timeout=None: None),
+        mock.patch.object(threading.Event, "wait", wait),
         mock.patch.object(ThreadPoolExecutor, "submit", submit),
     ):
         yield
