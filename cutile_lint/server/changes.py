@@ -119,10 +119,12 @@ class Change:
 
     def is_told(self, finding: Finding) -> bool:
         """The finding speaks of the name that is another one now."""
+        if not self.is_name:
+            return False
         texts = [finding.message, finding.help, *(one.message for one in finding.related)]
         if finding.fix is not None:
             texts += [finding.fix.message, *(edit.content for edit in finding.fix.edits)]
-        return self.is_name and any(mentions(text, self.word) for text in texts)
+        return any(mentions(text, self.word) for text in texts)
 
     def _fix(self, fix: Fix) -> Fix:
         return replace(fix, edits=tuple(self._edit(edit) for edit in fix.edits))

@@ -75,7 +75,7 @@ def _remove_left_behind(folder: str, lead: str) -> None:
             not entry.name.startswith(lead)
             or not entry.name.endswith(_SUFFIX)
             or not process.isdecimal()
-            or _is_alive(int(process))
+            or is_alive(int(process))
         ):
             continue
         try:
@@ -87,7 +87,8 @@ def _remove_left_behind(folder: str, lead: str) -> None:
             pass  # somebody else was faster, or may not be helped
 
 
-def _is_alive(process: int) -> bool:
+def is_alive(process: int) -> bool:
+    """Whether a process has this number, as far as can be told."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
