@@ -56,11 +56,9 @@ class Made:
 
 def made_items(crate: Crate, call: syntax.Call, source: Source) -> Iterator[Made]:
     """The functions that an invocation among a file's items makes."""
-    machine = Machine(RustDialect(crate))
-    left = [_MAX_INVOKED]
-    machine.frames.append(Frame(None, None, source, None))
+    expansion = _Expansion(crate, source)
     try:
-        yield from _made(crate, machine, call, crate.scope(machine, source), 0, left)
+        yield from expansion.made(call, crate.scope(expansion.machine, source), 0)
     except (TooMuch, RecursionError):
         return
 
@@ -72,20 +70,48 @@ def invocations(body: list[syntax.Stmt]) -> Iterator[syntax.Call]:
             yield node.value
 
 
-def _made(crate: Crate, machine: Machine, call: syntax.Call, scope: Scope, depth: int, left: list[int]) -> Iterator[Made]:
-    name = call.func.last.removesuffix("!") if isinstance(call.func, syntax.Name) else ""
-    macro = crate.macro(machine, name, scope.source)
-    left[0] -= 1
-    if macro is None or depth > _MAX_DEPTH or left[0] < 0 or not any(map(_makes_items, macro.definition.arms)):
-        return
-    with machine.inside(scope=scope):
-        chosen = rust_macros.choose(machine.dialect, machine, macro, call)  # type: ignore[arg-type]
-    if chosen is None:
-        return
-    arm, bindings = chosen
-    inner = Scope(macro.scope.source, macro.scope, transparent=True)
-    inner.names.update(bindings)
-    yield from _in_body(crate, machine, arm.body, inner, depth, left)
+class _Expansion:
+    """One invocation, with those that it leads to."""
+
+    def __init__(self, crate: Crate, source: Source) -> None:
+        self.crate = crate
+        self.dialect = RustDialect(crate)
+        self.machine = Machine(self.dialect)
+        self.machine.frames.append(Frame(None, None, source, None))
+        self._left = _MAX_INVOKED
+
+    def made(self, call: syntax.Call, scope: Scope, depth: int) -> Iterator[Made]:
+        name = call.func.last.removesuffix("!") if isinstance(call.func, syntax.Name) else ""
+        macro = self.crate.macro(self.machine, name, scope.source)
+        self._left -= 1
+        if macro is None or depth > _MAX_DEPTH or self._left < 0 or not any(map(_makes_items, macro.definition.arms)):
+            return
+        with self.machine.inside(scope=scope):
+            chosen = rust_macros.choose(self.dialect, self.machine, macro, call)
+        if chosen is None:
+            return
+        arm, bindings = chosen
+        inner = Scope(macro.scope.source, macro.scope, transparent=True)
+        inner.names.update(bindings)
+        yield from self._in_body(arm.body, inner, depth)
+
+    def _in_body(self, body: list[syntax.Stmt], scope: Scope, depth: int) -> Iterator[Made]:
+        for node in body:
+            if isinstance(node, syntax.FunctionDef):
+                made = _function(node, scope)
+                if made is not None:
+                    yield made
+            elif (name := _argument(node)) is not None:
+                yield from _given(scope.lookup(name))
+            elif isinstance(node, syntax.Repetition):
+                used = set(_VARIABLE.findall(scope.source.slice(node.span)))
+                groups = {name: value for name in sorted(used) if isinstance(value := scope.lookup(name), Repeated)}
+                with self.machine.inside(scope=scope):
+                    rounds = list(self.dialect.rounds(self.machine, groups)) if groups else []
+                for one in rounds:
+                    yield from self._in_body(node.body, one, depth)
+            for call in invocations([node]):
+                yield from self.made(call, scope, depth + 1)
 
 
 def _makes_items(arm: syntax.MacroArm) -> bool:
@@ -98,29 +124,6 @@ def _argument(node: syntax.Stmt) -> str | None:
     """The metavariable that is all of a statement."""
     value = node.value if isinstance(node, syntax.ExprStmt) else None
     return value.id if isinstance(value, syntax.Name) and value.id.startswith("$") else None
-
-
-def _in_body(
-    crate: Crate, machine: Machine, body: list[syntax.Stmt], scope: Scope, depth: int, left: list[int]
-) -> Iterator[Made]:
-    dialect = machine.dialect
-    assert isinstance(dialect, RustDialect)
-    for node in body:
-        if isinstance(node, syntax.FunctionDef):
-            made = _function(node, scope)
-            if made is not None:
-                yield made
-        elif (name := _argument(node)) is not None:
-            yield from _given(scope.lookup(name))
-        elif isinstance(node, syntax.Repetition):
-            used = set(_VARIABLE.findall(scope.source.slice(node.span)))
-            groups = {name: value for name in sorted(used) if isinstance(value := scope.lookup(name), Repeated)}
-            with machine.inside(scope=scope):
-                rounds = list(dialect.rounds(machine, groups)) if groups else []
-            for one in rounds:
-                yield from _in_body(crate, machine, node.body, one, depth, left)
-        for call in invocations([node]):
-            yield from _made(crate, machine, call, scope, depth + 1, left)
 
 
 def _given(value: Value | None) -> Iterator[Made]:
